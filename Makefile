@@ -1,0 +1,35 @@
+# Every target makes .venv and installs what it needs, under constraints.txt.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DEV_INSTALLED := $(VENV)/.installed-dev
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint clean
+
+demo: $(INSTALLED)
+	$(BIN)/maskrank demo
+
+test: lint
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+lint: $(DEV_INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+$(DEV_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev,parquet]"
+	touch $@

@@ -1,0 +1,39 @@
+"""maskrank: which features does a deep net really need, and in what order?
+
+Public names are imported when they are first used, so that ``import maskrank`` and the command line start at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maskrank.core.operators import ImageCNN as ImageCNN
+    from maskrank.core.progress import Progress as Progress
+    from maskrank.core.ranking import Ranking as Ranking
+    from maskrank.estimators import DualNetClassifier as DualNetClassifier
+    from maskrank.estimators import DualNetRegressor as DualNetRegressor
+    from maskrank.estimators import load as load
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "DualNetClassifier": "maskrank.estimators",
+    "DualNetRegressor": "maskrank.estimators",
+    "ImageCNN": "maskrank.core.operators",
+    "Progress": "maskrank.core.progress",
+    "Ranking": "maskrank.core.ranking",
+    "load": "maskrank.estimators",
+}
+__all__ = ["DualNetClassifier", "DualNetRegressor", "ImageCNN", "Progress", "Ranking", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'maskrank' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

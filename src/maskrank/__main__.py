@@ -1,0 +1,5 @@
+"""``python -m maskrank``."""
+
+from maskrank.cli import app
+
+app()

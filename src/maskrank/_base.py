@@ -1,0 +1,430 @@
+"""What the two estimators share: parameters, the course of ``fit``, ranking, prediction, saving."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from maskrank.core.config import TrainConfig, preset
+from maskrank.core.dual_net import NetFactory, fit_dual_net
+from maskrank.core.losses import Task
+from maskrank.core.progress import Callback, History
+from maskrank.core.ranking import Ranking, anchor
+from maskrank.core.rows import Rows
+from maskrank.persistence import StoredModel, as_tuples, write_model
+from maskrank.preparation import (
+    Array,
+    Scaling,
+    resolve_device,
+    resolve_seed,
+    resolve_size,
+    split_rows,
+    torch_threads,
+    varies,
+)
+
+_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
+
+_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
+
+
+class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        preset: str = "default",
+        operator: Any = None,
+        selector: tuple[int, ...] | None = None,
+        max_batches: int | None = None,
+        validation_fraction: float = 0.2,
+        standardize: bool = True,
+        refit: bool = True,
+        n_subsets: int | None = None,
+        batch_size: int | None = None,
+        phase1_batches: int | None = None,
+        exploit_share: float | None = None,
+        n_perturbed: int | None = None,
+        operator_rate: float | None = None,
+        selector_rate: float | None = None,
+        patience: int | None = None,
+        stop_on: str | None = None,
+        device: str = "auto",
+        callbacks: tuple[Any, ...] = (),
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.preset = preset
+        self.operator = operator
+        self.selector = selector
+        self.max_batches = max_batches
+        self.validation_fraction = validation_fraction
+        self.standardize = standardize
+        self.refit = refit
+        self.n_subsets = n_subsets
+        self.batch_size = batch_size
+        self.phase1_batches = phase1_batches
+        self.exploit_share = exploit_share
+        self.n_perturbed = n_perturbed
+        self.operator_rate = operator_rate
+        self.selector_rate = selector_rate
+        self.patience = patience
+        self.stop_on = stop_on
+        self.device = device
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Any:
+        """Find the best s features, rank them, and learn to predict from them.
+
+        Parameters
+        ----------
+        X : array or frame (n, d)
+        y : array (n,); (n, outputs) for a regression of several targets
+        X_val, y_val : the same, optional
+            Rows for early stopping; without them ``validation_fraction`` of the rows are held out. Early stopping
+            is all they are used for.
+
+        Returns
+        -------
+        self
+        """
+        kind = _frame_kind(X)
+        X, y = self._validate_rows(X, y, reset=True)
+        size = resolve_size(self.n_features_to_select, X.shape[1])
+        config = self._config()
+        net = _net_factory(self.operator)
+        target = self._learn_target(y)
+        generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val go together: one of them is missing")
+        if X_val is None:
+            labels = self._split_labels(target)
+            train, held_out = split_rows(len(X), self.validation_fraction, labels=labels, generator=generator)
+            X, X_val = X[train], X[held_out]
+            target, target_val = target[train], target[held_out]
+        else:
+            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+            target_val = self._encode_target(y_val)
+
+        candidates = _candidate_columns(X, size)
+        x_scaling = Scaling.learn(X, enabled=self.standardize)
+        y_scaling = self._scale_target(target)
+        device = resolve_device(self.device)
+
+        def rows(X: Array, target: Array) -> Rows:
+            scaled = x_scaling.take(candidates).apply(X[:, candidates])
+            return Rows(
+                torch.from_numpy(np.ascontiguousarray(scaled, dtype=np.float32)).to(device),
+                self._target_tensor(target, y_scaling).to(device),
+            )
+
+        with torch_threads(1 if net is None else None), self._listeners() as callbacks:
+            result = fit_dual_net(
+                self._task(),
+                rows(X, target),
+                rows(X_val, target_val),
+                size=size,
+                config=config,
+                generator=generator,
+                names=[str(i) for i in candidates],
+                net=net,
+                callbacks=callbacks,
+            )
+
+        self._frame_kind = kind
+        self.config_ = config
+        self.history_ = result.history
+        self.predictor_ = result.predictor.cpu().double()
+        self._set_ranking(self._expand(result.ranking, candidates, X))
+        self._x_scaling = x_scaling.take(self.support_)
+        self._y_scaling = y_scaling
+        self.validation_score_ = self._measure(target_val, self._outputs(X_val[:, self.support_]))
+        self.baseline_score_ = self._measure_constant(target_val, target)
+        return self
+
+    def predict_selected(self, X: Any) -> Array:
+        """`predict` for rows that hold the chosen features alone.
+
+        Parameters
+        ----------
+        X : array (n, s)
+            Columns in the order of ``get_feature_names_out()``.
+        """
+        check_is_fitted(self)
+        return self._decode(self._outputs(self._selected_array(X)))
+
+    def predict(self, X: Any) -> Array:
+        """Predict from the chosen features; what the other columns hold has no influence.
+
+        Parameters
+        ----------
+        X : array or frame (n, d)
+        """
+        return self._decode(self._outputs(self._chosen_columns(X)))
+
+    def to_frame(self) -> Any:
+        """The ranking as a table, best first: rank, feature, importance, raw_score, selected.
+
+        A polars frame after a fit on polars, else a pandas one.
+        """
+        check_is_fitted(self)
+        order = self.result_.order
+        columns = {
+            "rank": self.ranking_[order],
+            "feature": [self.result_.names[i] for i in order],
+            "importance": self.feature_importances_[order],
+            "raw_score": self.raw_scores_[order],
+            "selected": self.support_[order],
+        }
+        return nw.from_dict(columns, backend=self._frame_kind).to_native()
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to one file, to be read by `maskrank.load`."""
+        check_is_fitted(self)
+        document = {
+            "estimator": type(self).__name__,
+            "parameters": self._plain_parameters(),
+            "config": asdict(self.config_),
+            "history": asdict(self.history_),
+            "names": list(self.result_.names),
+            "has_names": hasattr(self, "feature_names_in_"),
+            "frame_kind": self._frame_kind,
+            "validation_score": self.validation_score_,
+            "baseline_score": self.baseline_score_,
+            **self._target_document(),
+        }
+        arrays = {
+            "support": self.support_,
+            "raw_scores": self.raw_scores_,
+            "scores": self.feature_importances_,
+            "x_mean": self._x_scaling.mean,
+            "x_scale": self._x_scaling.scale,
+        }
+        write_model(path, document, arrays, self.predictor_)
+
+    @classmethod
+    def _restored(cls, stored: StoredModel, operator: Any) -> Any:
+        """A fitted estimator from what a file holds."""
+        document, arrays = stored.document, stored.arrays
+        model = cls(**as_tuples(document["parameters"]))
+        if operator is not None:
+            model.set_params(operator=operator)
+        model.config_ = TrainConfig(**as_tuples(document["config"]))
+        model.history_ = History.from_dict(document["history"])
+        model.predictor_ = stored.predictor
+        names = tuple(document["names"])
+        model.n_features_in_ = len(names)
+        if document["has_names"]:
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._set_ranking(Ranking(names, arrays["support"], arrays["raw_scores"], arrays["scores"]))
+        model._x_scaling = Scaling(arrays["x_mean"], arrays["x_scale"])
+        model._frame_kind = document["frame_kind"]
+        model.validation_score_ = document["validation_score"]
+        model.baseline_score_ = document["baseline_score"]
+        model._restore_target(document)
+        return model
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """The constructor parameters that a file can hold: no objects of the user's session."""
+        parameters = self.get_params()
+        parameters.pop("callbacks")
+        if not _is_sizes(self.operator):
+            parameters.pop("operator")
+        if not isinstance(self.random_state, numbers.Integral):
+            parameters.pop("random_state")
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+
+    # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
+    _target_checks: ClassVar[dict[str, Any]]
+
+    def _learn_target(self, y: Array) -> Array:
+        """Check y, learn its classes or shape, and encode it."""
+        raise NotImplementedError
+
+    def _encode_target(self, y: Array) -> Array:
+        """Encode more targets of the same kind."""
+        raise NotImplementedError
+
+    def _task(self) -> Task:
+        raise NotImplementedError
+
+    def _split_labels(self, target: Array) -> Array | None:
+        """What the split into training and validation rows keeps in proportion."""
+        return None
+
+    def _scale_target(self, target: Array) -> Scaling | None:
+        return None
+
+    def _target_tensor(self, target: Array, scaling: Scaling | None) -> Tensor:
+        raise NotImplementedError
+
+    def _decode(self, outputs: Tensor) -> Array:
+        """Outputs as predictions in the units of y."""
+        raise NotImplementedError
+
+    def _measure(self, target: Array, outputs: Tensor) -> float:
+        """Accuracy, or mean squared error."""
+        raise NotImplementedError
+
+    def _measure_constant(self, target: Array, training: Array) -> float:
+        """The same for the best constant answer, learned from the training targets."""
+        raise NotImplementedError
+
+    def _target_document(self) -> dict[str, Any]:
+        """What a file must hold of the target."""
+        raise NotImplementedError
+
+    def _restore_target(self, document: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        # As in RFE: None keeps half of the features, and one of two blob coordinates is not enough.
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True
+        return tags
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Array]:
+        X, y = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1, **self._target_checks
+        )
+        return X, y
+
+    def _config(self) -> TrainConfig:
+        changes = {
+            name: getattr(self, name)
+            for name in [
+                "max_batches",
+                "n_subsets",
+                "batch_size",
+                "phase1_batches",
+                "exploit_share",
+                "n_perturbed",
+                "operator_rate",
+                "selector_rate",
+                "patience",
+                "stop_on",
+            ]
+        }
+        config = preset(
+            self.preset,
+            **changes,
+            operator_hidden=_hidden_sizes("operator", self.operator) if _is_sizes(self.operator) else None,
+            selector_hidden=None if self.selector is None else _hidden_sizes("selector", self.selector),
+        )
+        return config if self.refit else replace(config, refit_members=0)
+
+    @contextmanager
+    def _listeners(self) -> Iterator[tuple[Callback, ...]]:
+        callbacks = tuple(self.callbacks)
+        if not self.verbose:
+            yield callbacks
+            return
+        from maskrank.progress_bar import ProgressBar
+
+        with ProgressBar() as bar:
+            yield (*callbacks, bar)
+
+    def _expand(self, ranking: Ranking, candidates: Array, X: Array) -> Ranking:
+        """The candidates' ranking as one of all columns; a column that does not vary is never above one that does."""
+        d = X.shape[1]
+        support = np.zeros(d, dtype=bool)
+        support[candidates] = ranking.support
+        raw_scores = np.full(d, ranking.raw_scores.min())
+        raw_scores[candidates] = ranking.raw_scores
+        constant = ~varies(X)
+        raw_scores[constant] = raw_scores[~constant].min()
+        left_out = ~support & ~constant if (~support & ~constant).any() else ~support
+        names = getattr(self, "feature_names_in_", None)
+        return Ranking(
+            names=tuple(f"x{i}" for i in range(d)) if names is None else tuple(names),
+            support=support,
+            raw_scores=raw_scores,
+            scores=anchor(raw_scores, ~left_out),
+        )
+
+    def _set_ranking(self, ranking: Ranking) -> None:
+        self.result_ = ranking
+        self.support_ = ranking.support
+        self.ranking_ = ranking.ranks
+        self.raw_scores_ = ranking.raw_scores
+        self.feature_importances_ = ranking.scores
+
+    def _chosen_columns(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return X[:, self.support_]
+
+    def _selected_array(self, X: Any) -> Array:
+        X = check_array(X, dtype=np.float64)
+        if X.shape[1] != self.support_.sum():
+            raise ValueError(f"X has {X.shape[1]} columns, but {self.support_.sum()} features are selected")
+        return X
+
+    @torch.no_grad()
+    def _outputs(self, chosen: Array) -> Tensor:
+        """The predictor's outputs for the chosen columns: (n, s) -> (n, outputs)."""
+        scaled = torch.from_numpy(self._x_scaling.apply(chosen))
+        with torch_threads(1):
+            return torch.cat([self.predictor_(part) for part in scaled.split(_ROWS_AT_ONCE)])
+
+
+def _candidate_columns(X: Array, size: int) -> Array:
+    """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
+    changing = varies(X)
+    if not changing.any():
+        raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
+    missing = max(0, size + 1 - changing.sum())
+    return np.sort(np.concatenate([np.flatnonzero(changing), np.flatnonzero(~changing)[:missing]]))
+
+
+def _frame_kind(X: Any) -> str:
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
+
+
+def _is_sizes(operator: Any) -> bool:
+    return isinstance(operator, (tuple, list))
+
+
+def _hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
+    if not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
+        raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
+    return tuple(int(size) for size in sizes)
+
+
+def _net_factory(operator: Any) -> NetFactory | None:
+    """The function that makes the operator's net, or None for the recipe's MLP."""
+    if operator is None or _is_sizes(operator):
+        return None
+    if isinstance(operator, nn.Module):
+        return lambda n_features, n_outputs: copy.deepcopy(operator)
+    if callable(operator):
+        return operator  # type: ignore[no-any-return]
+    raise ValueError(
+        f"operator={operator!r} must be None, a tuple of hidden sizes, an nn.Module, or a function "
+        "(n_features, n_outputs) -> nn.Module"
+    )

@@ -1,0 +1,243 @@
+"""Every number of the recipe, and the recipes by name.
+
+``default`` is what a user wants; ``paper`` is the recipe of Wojtas and Chen (2020), supplement A; ``paper:NAME``
+adds the nets and numbers of its Tables 1 and 2 for one data set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """The settings of one training run.
+
+    Attributes
+    ----------
+    operator_hidden, selector_hidden : tuple of int
+        Hidden layer sizes of the two nets.
+    activation : "sigmoid", "silu" or "relu"
+        Of the hidden layers of both nets.
+    init_fan_in : "all" or "active"
+        What Glorot's rule takes for the number of inputs of a first layer: all d features, or the s active ones.
+    n_subsets : int
+        |M'|, the subsets an operator batch is trained on.
+    batch_size : int
+        Rows of an operator batch; every row meets every subset.
+    phase1_batches : int
+        E_1, the operator batches of Phase I.
+    exploit_share : float
+        f, the share of the subsets of Phase II that come from the selector; the rest are random.
+    n_perturbed : int
+        s_p, how many features a perturbation exchanges.
+    selector_every : int
+        Operator batches to one selector step.
+    weight_best, weight_optimal : float
+        Weights of m_best and m_opt in the selector's loss; any other subset has weight 1.
+    centre_targets : bool
+        Subtract each batch's mean loss from the selector's targets: what a batch's rows have in common says nothing
+        about a subset.
+    search_start : "half" or "share"
+        m_0 of Algorithm 2: every entry one half, or s/d, the mean of the masks seen in training.
+    search_rounds, final_rounds : int
+        Bound on the validation rounds of Algorithm 2, in training and at the end.
+    operator_optimizer : "nadam" or "adam"
+    operator_rate, selector_rate : float
+        Learning rates.
+    validate_every, patience, max_batches : int
+        Early stopping in operator batches: how often m_opt is judged on the validation rows, how long without
+        progress, how long in all (both phases).
+    stop_on : "loss" or "error"
+        What is judged: the task's loss, or its error (share of wrong answers; mean squared error).
+    polish_subsets, polish_steps : int
+        After training: on how many subsets the operator's loss is measured on all training rows, and how many
+        steps the selector learns from these. 0 leaves it out.
+    refit_members, refit_steps, refit_batch : int
+        How many nets learn the task anew on the chosen features alone, their longest training, and the least rows
+        of a batch; 0 members leaves it out.
+    refit_hidden : tuple of int
+    refit_rate : float
+        Hidden layer sizes and highest learning rate of these nets.
+    """
+
+    operator_hidden: tuple[int, ...]
+    selector_hidden: tuple[int, ...]
+    activation: str
+    init_fan_in: str
+    n_subsets: int
+    batch_size: int
+    phase1_batches: int
+    exploit_share: float
+    n_perturbed: int
+    selector_every: int
+    weight_best: float
+    weight_optimal: float
+    centre_targets: bool
+    search_start: str
+    search_rounds: int
+    final_rounds: int
+    operator_optimizer: str
+    operator_rate: float
+    selector_rate: float
+    validate_every: int
+    patience: int
+    max_batches: int
+    stop_on: str
+    polish_subsets: int
+    polish_steps: int
+    refit_members: int
+    refit_steps: int
+    refit_batch: int
+    refit_hidden: tuple[int, ...]
+    refit_rate: float
+
+
+PAPER = TrainConfig(
+    operator_hidden=(60, 30, 20),
+    selector_hidden=(100, 50, 10),
+    activation="sigmoid",
+    init_fan_in="all",
+    n_subsets=32,
+    batch_size=32,
+    phase1_batches=6_000,
+    exploit_share=0.5,
+    n_perturbed=2,
+    selector_every=8,
+    weight_best=10.0,
+    weight_optimal=5.0,
+    centre_targets=False,
+    search_start="half",
+    search_rounds=5,
+    final_rounds=12,
+    operator_optimizer="nadam",
+    operator_rate=1e-3,
+    selector_rate=1e-3,
+    validate_every=16,
+    patience=600,
+    max_batches=15_000,
+    stop_on="loss",
+    polish_subsets=0,
+    polish_steps=0,
+    refit_members=0,
+    refit_steps=1_000,
+    refit_batch=32,
+    refit_hidden=(),
+    refit_rate=0.0,
+)
+
+DEFAULT = replace(
+    PAPER,
+    operator_hidden=(64, 32),
+    selector_hidden=(64, 32),
+    activation="silu",
+    init_fan_in="active",
+    phase1_batches=600,
+    centre_targets=True,
+    search_start="share",
+    operator_optimizer="adam",
+    operator_rate=3e-3,
+    selector_rate=3e-3,
+    patience=320,
+    max_batches=2_000,
+    polish_subsets=512,
+    polish_steps=200,
+    refit_members=12,
+    refit_hidden=(48, 48, 48),
+    refit_rate=2e-2,
+)
+
+# Supplement A, Tables 1 and 2. Yale's operator is the net `ImageCNN`, which the hidden sizes do not describe; its
+# early stopping looks at the validation accuracy.
+_WIDE_SELECTOR = (500, 250, 100)
+PAPER_TABLES: dict[str, TrainConfig] = {
+    "xor": PAPER,
+    "regression": replace(PAPER, operator_hidden=(100, 50, 25)),
+    "orange_skin": PAPER,
+    "mnist": replace(
+        PAPER,
+        operator_hidden=(500, 250, 100),
+        selector_hidden=(300, 200, 100),
+        phase1_batches=10_000,
+        n_perturbed=5,
+    ),
+    "glass": replace(
+        PAPER,
+        operator_hidden=(50, 25, 10),
+        selector_hidden=_WIDE_SELECTOR,
+        phase1_batches=10_000,
+        n_subsets=128,
+    ),
+    "vowel": replace(PAPER, operator_hidden=(50, 25, 10), selector_hidden=_WIDE_SELECTOR, n_subsets=128),
+    "tox171": replace(
+        PAPER,
+        operator_hidden=(100, 50, 20),
+        selector_hidden=_WIDE_SELECTOR,
+        phase1_batches=1_500,
+        n_subsets=128,
+        n_perturbed=5,
+    ),
+    "yale": replace(
+        PAPER,
+        operator_hidden=(),
+        selector_hidden=_WIDE_SELECTOR,
+        phase1_batches=4_500,
+        n_subsets=128,
+        n_perturbed=5,
+        stop_on="error",
+    ),
+    "enhancer": replace(
+        PAPER,
+        operator_hidden=(300, 200, 50),
+        selector_hidden=_WIDE_SELECTOR,
+        phase1_batches=10_000,
+        n_subsets=64,
+        n_perturbed=5,
+    ),
+    "rna_seq": replace(
+        PAPER,
+        operator_hidden=(1_000, 500, 200),
+        selector_hidden=_WIDE_SELECTOR,
+        phase1_batches=8_000,
+        n_perturbed=5,
+    ),
+}
+
+PRESETS: dict[str, TrainConfig] = {
+    "default": DEFAULT,
+    "paper": PAPER,
+    **{f"paper:{name}": config for name, config in PAPER_TABLES.items()},
+}
+
+
+def preset(name: str, **changes: Any) -> TrainConfig:
+    """A recipe by its name, with the changes that are not None.
+
+    A smaller ``max_batches`` shortens Phase I too, to two thirds of it, so that the search has its turn.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
+    config = replace(PRESETS[name], **{key: value for key, value in changes.items() if value is not None})
+    if changes.get("phase1_batches") is None:
+        config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
+    _check(config)
+    return config
+
+
+def _check(config: TrainConfig) -> None:
+    for name in ("n_subsets", "batch_size", "selector_every", "validate_every", "patience", "max_batches"):
+        value = getattr(config, name)
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
+    if config.n_subsets < 3:
+        raise ValueError(f"n_subsets={config.n_subsets} must be at least 3: m_best, m_opt and a random one")
+    for name in ("operator_rate", "selector_rate"):
+        if not getattr(config, name) > 0:
+            raise ValueError(f"{name}={getattr(config, name)!r} must be above 0")
+    if config.n_perturbed < 1:
+        raise ValueError(f"n_perturbed={config.n_perturbed} must be at least 1")
+    if not 0 < config.exploit_share <= 1:
+        raise ValueError(f"exploit_share={config.exploit_share} must lie in (0, 1]")
+    if config.stop_on not in ("loss", "error"):
+        raise ValueError(f"stop_on={config.stop_on!r} is not known; there are 'loss' and 'error'")

@@ -1,0 +1,158 @@
+"""The whole method in one call: nets, training, ranking and predictor, on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.losses import Task
+from maskrank.core.operators import MaskedModule, SubsetMLP
+from maskrank.core.polish import polish_selector
+from maskrank.core.progress import Callback, History, Recorder
+from maskrank.core.ranking import Ranking, rank_features
+from maskrank.core.refit import collapse, fine_tune, refit_mlp
+from maskrank.core.rows import Rows
+from maskrank.core.selector import Selector
+from maskrank.core.training import DualNetTrainer, train_dual_net
+
+NetFactory = Callable[[int, int], nn.Module]  # (n_features, n_outputs) -> a net with forward(x, mask)
+
+
+@dataclass(frozen=True)
+class DualNetResult:
+    """What a run leaves behind.
+
+    Attributes
+    ----------
+    ranking : Ranking
+    predictor : nn.Module
+        (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
+    history : History
+    validation_error, validation_loss : float
+        Of the predictor on the validation rows.
+    """
+
+    ranking: Ranking
+    predictor: nn.Module
+    history: History
+    validation_error: float
+    validation_loss: float
+
+
+def fit_dual_net(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    *,
+    size: int,
+    config: TrainConfig,
+    generator: torch.Generator,
+    names: Sequence[str],
+    net: NetFactory | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> DualNetResult:
+    """Train both nets, rank the features, and make the predictor on the chosen ones.
+
+    Parameters
+    ----------
+    size : int
+        s, in 1..d-1.
+    names : sequence of str
+        One for each feature.
+    net : callable, optional
+        Makes the operator's net; None takes the MLP of the recipe.
+    """
+    device = rows.x.device
+    with _reproducible(generator, when=net is not None):
+        operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net).to(device)
+        selector = build_selector(rows.n_features, size, config=config, generator=generator).to(device)
+        trainer = DualNetTrainer(
+            operator, selector, task, rows, validation, size=size, config=config, generator=generator
+        )
+        recorder = Recorder(config.max_batches, callbacks)
+        optimal = train_dual_net(trainer, recorder)
+        optimal = polish_selector(trainer, optimal)
+        recorder.spent("polish")
+        predictor = _make_predictor(trainer, optimal, callbacks)
+        recorder.spent("refit")
+    predictor.eval().requires_grad_(False)
+    outputs = predictor(validation.x[:, optimal]).unsqueeze(0)
+    return DualNetResult(
+        ranking=rank_features(selector, optimal, names),
+        predictor=predictor,
+        history=recorder.history,
+        validation_error=float(task.error(outputs, validation.y).mean()),
+        validation_loss=float(task.loss(outputs, validation.y).mean()),
+    )
+
+
+def build_operator(
+    task: Task,
+    n_features: int,
+    size: int,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    net: NetFactory | None = None,
+) -> nn.Module:
+    """The MLP of the recipe, or the user's own net behind a mask."""
+    if net is not None:
+        return MaskedModule(net(n_features, task.n_outputs), n_features)
+    if not config.operator_hidden:
+        raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
+    return SubsetMLP(
+        n_features,
+        task.n_outputs,
+        hidden=config.operator_hidden,
+        activation=config.activation,
+        fan_in=2 * (size if config.init_fan_in == "active" else n_features),
+        generator=generator,
+    )
+
+
+def build_selector(n_features: int, size: int, *, config: TrainConfig, generator: torch.Generator) -> Selector:
+    """The selector of the recipe."""
+    return Selector(
+        n_features,
+        hidden=config.selector_hidden,
+        activation=config.activation,
+        fan_in=size if config.init_fan_in == "active" else n_features,
+        generator=generator,
+    )
+
+
+def _make_predictor(trainer: DualNetTrainer, optimal: torch.Tensor, callbacks: Sequence[Callback]) -> nn.Module:
+    config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
+    if config.refit_members and isinstance(trainer.operator, SubsetMLP):
+        return refit_mlp(
+            task, rows, validation, optimal, config=config, generator=trainer.generator, callbacks=callbacks
+        )
+    if config.refit_members:
+        trainer.operator.train()
+        fine_tune(
+            trainer.operator,
+            task,
+            rows,
+            validation,
+            optimal,
+            config=config,
+            generator=trainer.generator,
+            callbacks=callbacks,
+        )
+    return collapse(trainer.operator, optimal)
+
+
+@contextmanager
+def _reproducible(generator: torch.Generator, *, when: bool) -> Iterator[None]:
+    """A user's own net draws from torch's global state (its start, its dropout): lend it one of ours, then restore."""
+    if not when:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+        yield

@@ -1,0 +1,123 @@
+"""The operator f_O(x⊗m, m): the net that learns the task on any subset of the features.
+
+An operator is any module with ``forward(batch, subsets)``: (batch of rows, (masks, s)) -> (masks, batch, outputs).
+``SubsetMLP`` is the paper's MLP; ``MaskedModule`` makes an operator of a net that takes x⊗m and m, and ``ImageCNN``
+is such a net, the one of the paper's Yale faces.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from maskrank.core.nets import Tail, glorot
+from maskrank.core.rows import Batch
+from maskrank.core.subsets import to_mask
+
+
+class SubsetMLP(nn.Module):
+    """An MLP on the concatenation of x⊗m and m, computed from the chosen columns alone.
+
+    The first layer is (x⊗m) W_x + m W_m + b. All but s entries of m are zero, so that is the product of s columns
+    of x with s rows of W_x, plus the sum of s rows of W_m.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    hidden : tuple of int
+    activation : "sigmoid", "silu" or "relu"
+    fan_in : int
+        Number of inputs in Glorot's rule for the first layer: 2d in the paper.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_outputs: int,
+        *,
+        hidden: tuple[int, ...],
+        activation: str,
+        fan_in: int,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        shape = (n_features, hidden[0])
+        self.weight_x = glorot(fan_in, hidden[0], shape, generator=generator)
+        self.weight_m = glorot(fan_in, hidden[0], shape, generator=generator)
+        self.bias = nn.Parameter(torch.zeros(hidden[0]))
+        self.tail = Tail((*hidden, n_outputs), activation, generator=generator)
+
+    def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
+        columns = batch.columns(subsets)  # (masks, batch, s)
+        weights = F.embedding(subsets, self.weight_x)  # (masks, s, h)
+        shift = F.embedding_bag(subsets, self.weight_m, mode="sum") + self.bias  # (masks, h)
+        hidden = torch.baddbmm(shift.unsqueeze(1), columns, weights)  # (masks, batch, h)
+        return self.tail(hidden)  # type: ignore[no-any-return]
+
+
+class MaskedModule(nn.Module):
+    """An operator made of any net with ``forward(x, mask)``.
+
+    Parameters
+    ----------
+    net : nn.Module
+        Takes x⊗m and m, both (rows, d), and returns (rows, outputs).
+    n_features : int
+    """
+
+    def __init__(self, net: nn.Module, n_features: int) -> None:
+        super().__init__()
+        self.net = net
+        self.n_features = n_features
+
+    def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
+        x = batch.dense()  # (batch, d)
+        mask = to_mask(subsets, self.n_features, dtype=x.dtype)  # (masks, d)
+        shape = (len(subsets), len(batch), self.n_features)
+        masked = (x.unsqueeze(0) * mask.unsqueeze(1)).flatten(0, 1)  # (masks * batch, d)
+        mask = mask.unsqueeze(1).expand(shape).flatten(0, 1)  # (masks * batch, d)
+        return self.net(masked, mask).unflatten(0, shape[:2])  # type: ignore[no-any-return]
+
+
+class ImageCNN(nn.Module):
+    """The convolutional net of the paper's supplement, Table 1 (Yale faces).
+
+    Two input channels, x⊗m and m; three convolutions of 32, 64 and 128 channels with kernels 5, 3 and 3, each
+    followed by max-pooling; two dense layers of 30; ReLU throughout.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    image_shape : (height, width)
+        Their product is n_features; both at least 8, as three poolings halve them three times.
+    """
+
+    def __init__(self, n_features: int, n_outputs: int, *, image_shape: tuple[int, int]) -> None:
+        super().__init__()
+        height, width = image_shape
+        if height * width != n_features or min(height, width) < 8:
+            raise ValueError(
+                f"image_shape={image_shape} does not fit {n_features} features: height * width must be the number "
+                "of features, and both must be at least 8"
+            )
+        self.image_shape = (height, width)
+        self.convolutions = nn.Sequential(
+            *self._block(2, 32, kernel=5), *self._block(32, 64, kernel=3), *self._block(64, 128, kernel=3)
+        )
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(128 * (height // 8) * (width // 8), 30),
+            nn.ReLU(),
+            nn.Linear(30, 30),
+            nn.ReLU(),
+            nn.Linear(30, n_outputs),
+        )
+
+    @staticmethod
+    def _block(n_in: int, n_out: int, *, kernel: int) -> tuple[nn.Module, ...]:
+        return nn.Conv2d(n_in, n_out, kernel, padding=kernel // 2), nn.ReLU(), nn.MaxPool2d(2)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        channels = torch.stack([x, mask], dim=1).reshape(-1, 2, *self.image_shape)  # (rows, 2, height, width)
+        return self.head(self.convolutions(channels))  # type: ignore[no-any-return]

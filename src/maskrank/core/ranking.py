@@ -1,0 +1,110 @@
+"""Deployment: from the trained selector to m*, Score(m*) and the order of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from maskrank.core.search import importance_gradient
+from maskrank.core.selector import Selector
+from maskrank.core.subsets import to_mask
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The features of a data set in order of their worth to the net.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All d features.
+    support : ndarray (d,) of bool
+        m*: which features are selected.
+    raw_scores : ndarray (d,)
+        -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
+        added to all raw scores changes nothing that was learned.
+    scores : ndarray (d,)
+        Anchored: 0 is an average feature that was left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> support = np.array([True, False, True, False])
+    >>> ranking = Ranking(names=("a", "b", "c", "d"), support=support,
+    ...                   raw_scores=np.array([0.5, 0.1, 0.9, 0.3]), scores=np.array([0.3, -0.1, 0.7, 0.1]))
+    >>> ranking.selected
+    ('c', 'a')
+    >>> ranking.ranks
+    array([2, 3, 1, 3])
+    """
+
+    names: tuple[str, ...]
+    support: NDArray[np.bool_]
+    raw_scores: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """All features, the selected ones first and each group best first."""
+        return np.lexsort((-self.raw_scores, ~self.support)).astype(np.int64)
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected features, best first."""
+        return tuple(self.names[i] for i in self.order[: self.size])
+
+    @property
+    def size(self) -> int:
+        """s, the number of selected features."""
+        return int(self.support.sum())
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """1..s for the selected features, best first; s + 1 for the rest."""
+        ranks = np.full(len(self.names), self.size + 1, dtype=np.int64)
+        ranks[self.order[: self.size]] = np.arange(1, self.size + 1)
+        return ranks
+
+    def to_dict(self) -> dict[str, Any]:
+        """What goes into JSON: the selected names, best first, and every feature's scores."""
+        return {
+            "selected": list(self.selected),
+            "scores": dict(zip(self.names, self.scores.tolist(), strict=True)),
+            "raw_scores": dict(zip(self.names, self.raw_scores.tolist(), strict=True)),
+        }
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.selected)
+        lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
+        return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
+
+    def _top(self) -> list[int]:
+        return [int(i) for i in self.order[: self.size]]
+
+
+def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Shift raw scores so that the features left out have mean 0: (d,), (d,) -> (d,)."""
+    zero: float = raw_scores[~support].mean()
+    return raw_scores - zero
+
+
+def rank_features(selector: Selector, optimal: Tensor, names: Sequence[str]) -> Ranking:
+    """m*, Score(m*) and its anchored form.
+
+    Parameters
+    ----------
+    optimal : Tensor (s,)
+        m*.
+    names : sequence of str
+        One for each of the selector's features.
+    """
+    mask = to_mask(optimal, selector.n_features, dtype=selector.weight.dtype)
+    raw_scores = importance_gradient(selector, mask).detach().cpu().double().numpy()
+    support = mask.bool().cpu().numpy()
+    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))

@@ -1,0 +1,214 @@
+"""The predictor that is deployed: a net on the chosen s columns and nothing else.
+
+`collapse` turns the trained operator at m* into such a net, exactly. `refit_mlp` trains a small ensemble anew on
+the chosen columns, which predicts better: the operator has to serve every subset, these serve one. A net of the
+user's own is trained on at m* instead (`fine_tune`).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.losses import Task, subset_losses
+from maskrank.core.nets import ACTIVATIONS, Dense
+from maskrank.core.operators import MaskedModule, SubsetMLP
+from maskrank.core.progress import Callback, Progress
+from maskrank.core.rows import Rows
+
+_VALIDATE_EVERY = 20  # steps
+_DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the validation rows tell which fits the data
+_AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
+_LARGEST_BATCH = 512
+_FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
+
+
+class StackedMLP(nn.Module):
+    """Several MLPs of one shape side by side, on the s chosen columns; the answer is the mean of their outputs.
+
+    Parameters
+    ----------
+    weights : sequence of Tensor (members, inputs, outputs)
+        One for each layer.
+    biases : sequence of Tensor (members, 1, outputs)
+    activation : "sigmoid", "silu" or "relu"
+    """
+
+    def __init__(self, weights: Sequence[Tensor], biases: Sequence[Tensor], activation: str) -> None:
+        super().__init__()
+        self.weights = nn.ParameterList(weights)
+        self.biases = nn.ParameterList(biases)
+        self.activation = activation
+
+    def members(self, x: Tensor) -> Tensor:
+        """Each member's outputs: (members, rows, s) -> (members, rows, outputs)."""
+        hidden = x
+        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if layer:
+                hidden = ACTIVATIONS[self.activation](hidden)
+            hidden = torch.baddbmm(bias, hidden, weight)
+        return hidden
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(rows, s) -> (rows, outputs)."""
+        return self.members(x.expand(len(self.weights[0]), -1, -1)).mean(dim=0)
+
+
+class MaskedPredictor(nn.Module):
+    """A net of the user's own at m*: the s chosen columns are put in their places, all others are zero."""
+
+    def __init__(self, net: nn.Module, subset: Tensor, n_features: int) -> None:
+        super().__init__()
+        self.net = net
+        self.register_buffer("subset", subset)
+        self.n_features = n_features
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(rows, s) -> (rows, outputs)."""
+        places = self.get_buffer("subset").expand(len(x), -1)
+        full = torch.zeros((len(x), self.n_features), dtype=x.dtype, device=x.device)
+        mask = torch.zeros_like(full).scatter_(1, places, 1.0)
+        return self.net(full.scatter(1, places, x), mask)  # type: ignore[no-any-return]
+
+
+def collapse(operator: nn.Module, subset: Tensor) -> nn.Module:
+    """The operator at one subset, as a net on its s columns."""
+    if isinstance(operator, SubsetMLP):
+        first_weight = operator.weight_x[subset]
+        first_bias = operator.bias + operator.weight_m[subset].sum(dim=0)
+        layers = [layer for layer in operator.tail.layers if isinstance(layer, Dense)]
+        weights = [first_weight, *(layer.weight for layer in layers)]
+        biases = [first_bias, *(layer.bias for layer in layers)]
+        return StackedMLP(
+            [weight.detach().clone().unsqueeze(0) for weight in weights],
+            [bias.detach().clone()[None, None, :] for bias in biases],
+            operator.tail.activation,
+        )
+    if isinstance(operator, MaskedModule):
+        return MaskedPredictor(copy.deepcopy(operator.net), subset.clone(), operator.n_features)
+    raise TypeError(f"no predictor can be made of an operator of type {type(operator).__name__}")
+
+
+def refit_mlp(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    callbacks: Sequence[Callback] = (),
+) -> StackedMLP:
+    """Train ``config.refit_members`` nets on the chosen columns and keep the better half.
+
+    The members differ in their start, their batches and their weight decay. Of each, the running average of its
+    weights is judged on the validation rows every few steps, and its best moment is kept.
+    """
+    x, x_validation = rows.x[:, subset], validation.x[:, subset]
+    members = config.refit_members
+    ensemble = _start(members, (x.shape[1], *config.refit_hidden, task.n_outputs), config.activation, generator)
+    ensemble.to(x.device)
+    average = copy.deepcopy(ensemble)
+    kept = copy.deepcopy(ensemble)
+    lowest = torch.full((members,), torch.inf, device=x.device)
+    decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(members) % len(_DECAYS)].view(-1, 1, 1)
+    optimizer = torch.optim.Adam(ensemble.parameters(), lr=config.refit_rate, betas=(0.9, 0.99), fused=True)
+    patience = max(1, config.refit_steps // 3)
+    progress_at = 0
+    n_batch = _batch_size(config, rows)
+
+    for step in range(1, config.refit_steps + 1):
+        rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / config.refit_steps))
+        optimizer.param_groups[0]["lr"] = rate
+        index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
+        outputs = ensemble.members(x[index])  # (members, batch, outputs)
+        # One task call sees all members' rows; the sum over members leaves each its own mean loss.
+        losses = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1))
+        optimizer.zero_grad()
+        (losses.mean() * members).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        with torch.no_grad():
+            for weight in ensemble.weights:
+                weight.mul_(1 - rate * decay)
+            share = 1 - min(_AVERAGING, step / (step + 10))
+            torch._foreach_lerp_(list(average.parameters()), list(ensemble.parameters()), share)
+            if step % _VALIDATE_EVERY and step != config.refit_steps:
+                continue
+            judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
+            better = judged < lowest
+            lowest = torch.where(better, judged, lowest)
+            for old, new in zip(kept.parameters(), average.parameters(), strict=True):
+                old[better] = new[better]
+            if bool(better.any()):
+                progress_at = step
+        for callback in callbacks:
+            callback(
+                Progress("refit", step, config.refit_steps, float(losses.detach().mean()), 0.0, float(lowest.min()))
+            )
+        if step - progress_at >= patience:
+            break
+
+    chosen = lowest.argsort()[: max(1, members // 2)]
+    return StackedMLP(
+        [weight.detach()[chosen].clone() for weight in kept.weights],
+        [bias.detach()[chosen].clone() for bias in kept.biases],
+        config.activation,
+    )
+
+
+def fine_tune(
+    operator: nn.Module,
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    callbacks: Sequence[Callback] = (),
+) -> None:
+    """Train the operator on at one subset, in place, and leave it at its best moment on the validation rows."""
+    subsets = subset.unsqueeze(0)
+    optimizer = torch.optim.Adam(operator.parameters(), lr=_FINE_TUNE_SHARE * config.operator_rate)
+    lowest = _judge(operator, task, validation, subsets)
+    kept = copy.deepcopy(operator.state_dict())
+    n_batch = _batch_size(config, rows)
+    for step in range(1, config.refit_steps + 1):
+        batch = rows.sample(n_batch, generator=generator)
+        loss = subset_losses(operator, task, batch, subsets).mean()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        if step % _VALIDATE_EVERY == 0 or step == config.refit_steps:
+            value = _judge(operator, task, validation, subsets)
+            if value < lowest:
+                lowest, kept = value, copy.deepcopy(operator.state_dict())
+            for callback in callbacks:
+                callback(Progress("refit", step, config.refit_steps, float(loss.detach()), 0.0, lowest))
+    operator.load_state_dict(kept)
+
+
+def _batch_size(config: TrainConfig, rows: Rows) -> int:
+    """More rows, larger batches: the steps stay as many."""
+    return min(_LARGEST_BATCH, max(config.refit_batch, len(rows) // 50))
+
+
+@torch.no_grad()
+def _judge(operator: nn.Module, task: Task, validation: Rows, subsets: Tensor) -> float:
+    operator.eval()
+    value = float(subset_losses(operator, task, validation.all(), subsets))
+    operator.train()
+    return value
+
+
+def _start(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
+    weights = [
+        torch.randn((members, n_in, n_out), generator=generator) / math.sqrt(n_in) for n_in, n_out in pairwise(sizes)
+    ]
+    return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation)

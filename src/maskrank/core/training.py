@@ -1,0 +1,206 @@
+"""Algorithm 1 of the paper: operator and selector trained in turns.
+
+What this file is not about: where subsets come from (`subsets`), how the selector is searched (`search`), what a
+loss is (`losses`), when to stop (`stopping`), and what is done with the trained nets (`ranking`, `refit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.losses import Task, selector_loss, subset_losses
+from maskrank.core.progress import Recorder
+from maskrank.core.rows import Rows
+from maskrank.core.search import find_optimal_subset
+from maskrank.core.selector import Selector
+from maskrank.core.stopping import EarlyStopping
+from maskrank.core.subsets import draw_subsets, perturb
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """M'_{t+1}: the subsets of one operator batch of Phase II, each kind by its name."""
+
+    explored: Tensor  # ((1 - f)|M'|, s) random
+    best: Tensor  # (s,) m_{t,best}: lowest loss in the last beat
+    optimal: Tensor  # (s,) m_{t+1,opt}: the selector's choice
+    perturbed: Tensor  # (f|M'| - 2, s) neighbours of the optimal one
+
+    def stacked(self) -> Tensor:
+        """All of them: (|M'|, s)."""
+        return torch.cat([self.explored, self.best.unsqueeze(0), self.optimal.unsqueeze(0), self.perturbed])
+
+    def weights(self, config: TrainConfig) -> Tensor:
+        """w_m of the selector's loss, in the order of `stacked`: (|M'|,)."""
+        weights = torch.ones(len(self.explored) + 2 + len(self.perturbed), device=self.best.device)
+        weights[len(self.explored)] = config.weight_best
+        weights[len(self.explored) + 1] = config.weight_optimal
+        return weights
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What the operator tells the selector after one beat."""
+
+    subsets: Tensor  # (batches * |M'|, s)
+    losses: Tensor  # (batches * |M'|,)
+    targets: Tensor  # the losses, centred in each batch where the recipe says so
+    weights: Tensor | None  # (batches * |M'|,)
+
+    @property
+    def mean_loss(self) -> float:
+        """L_O over the beat."""
+        return float(self.losses.mean())
+
+    @property
+    def best(self) -> Tensor:
+        """m_best: the subset of the lowest loss."""
+        return self.subsets[self.targets.argmin()]
+
+
+class DualNetTrainer:
+    """The parts of one run, and the steps of Algorithm 1 as its methods; `train_dual_net` puts them in order."""
+
+    def __init__(
+        self,
+        operator: nn.Module,
+        selector: Selector,
+        task: Task,
+        rows: Rows,
+        validation: Rows,
+        *,
+        size: int,
+        config: TrainConfig,
+        generator: torch.Generator,
+    ) -> None:
+        self.operator, self.selector, self.task = operator, selector, task
+        self.rows, self.validation = rows, validation
+        self.size, self.config, self.generator = size, config, generator
+        self.device = rows.x.device
+        self.operator_optimizer = _optimizer(config.operator_optimizer, operator, config.operator_rate)
+        self.selector_optimizer = _optimizer("adam", selector, config.selector_rate)
+
+    def explore(self, n: int) -> Tensor:
+        """N random subsets (lines 2 and 9)."""
+        return draw_subsets(n, self.rows.n_features, self.size, generator=self.generator).to(self.device)
+
+    def propose(self, best: Tensor, optimal: Tensor) -> Candidates:
+        """Exploration and exploitation (lines 9, 11 and 12)."""
+        n_exploit = max(2, round(self.config.exploit_share * self.config.n_subsets))
+        return Candidates(
+            explored=self.explore(self.config.n_subsets - n_exploit),
+            best=best,
+            optimal=optimal,
+            perturbed=perturb(
+                optimal.cpu(),
+                n_exploit - 2,
+                self.rows.n_features,
+                self.config.n_perturbed,
+                generator=self.generator,
+            ).to(self.device),
+        )
+
+    def operator_step(self, subsets: Tensor) -> Tensor:
+        """One batch of rows on all subsets (lines 3-4 and 13-14); returns the loss of each subset: (|M'|,)."""
+        batch = self.rows.sample(self.config.batch_size, generator=self.generator)
+        losses = subset_losses(self.operator, self.task, batch, subsets)
+        self.operator_optimizer.zero_grad()
+        losses.mean().backward()  # type: ignore[no-untyped-call]
+        self.operator_optimizer.step()
+        return losses.detach()
+
+    def operator_beat(self, candidates: Sequence[Tensor], weights: Tensor | None) -> Feedback:
+        """The operator batches up to the next selector step."""
+        losses = [self.operator_step(subsets) for subsets in candidates]
+        centre = self.config.centre_targets
+        targets = [batch - batch.mean() for batch in losses] if centre else losses
+        return Feedback(
+            subsets=torch.cat(list(candidates)),
+            losses=torch.cat(losses),
+            targets=torch.cat(targets),
+            weights=None if weights is None else weights.repeat(len(losses)),
+        )
+
+    def selector_step(self, feedback: Feedback) -> float:
+        """The selector learns from the operator's losses (lines 5-6 and 15-16); returns L_S."""
+        loss = selector_loss(self.selector(feedback.subsets), feedback.targets, feedback.weights)
+        self.selector_optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.selector_optimizer.step()
+        return float(loss.detach())
+
+    def find_optimal(self, *, max_rounds: int) -> Tensor:
+        """m_opt of the selector as it stands (line 10, Algorithm 2)."""
+        start = 0.5 if self.config.search_start == "half" else self.size / self.rows.n_features
+        return find_optimal_subset(self.selector, self.size, start=start, max_rounds=max_rounds)
+
+    @torch.no_grad()
+    def validate(self, optimal: Tensor) -> float:
+        """The figure early stopping looks at: m_opt alone, on the validation rows (line 18)."""
+        self.operator.eval()
+        batch = self.validation.all()
+        outputs = self.operator(batch, optimal.unsqueeze(0))
+        judge = self.task.loss if self.config.stop_on == "loss" else self.task.error
+        self.operator.train()
+        return float(judge(outputs, batch.y).mean())
+
+
+def train_dual_net(trainer: DualNetTrainer, recorder: Recorder) -> Tensor:
+    """Algorithm 1. Trains both nets in place and leaves them at the best moment.
+
+    Returns
+    -------
+    Tensor (s,)
+        m_opt of that moment.
+    """
+    feedback = _phase_one(trainer, recorder)
+    return _phase_two(trainer, recorder, feedback.best)
+
+
+def _phase_one(trainer: DualNetTrainer, recorder: Recorder) -> Feedback:
+    """Lines 1-7: both nets learn from random subsets. Returns the last beat's feedback."""
+    config, beat = trainer.config, trainer.config.selector_every
+    while True:
+        random = [trainer.explore(config.n_subsets) for _ in range(beat)]  # line 2
+        feedback = trainer.operator_beat(random, weights=None)  # lines 3-4
+        loss = trainer.selector_step(feedback)  # lines 5-6
+        recorder.beat("explore", beat, feedback.mean_loss, loss)
+        if recorder.batch >= config.phase1_batches:
+            return feedback
+
+
+def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Tensor:
+    """Lines 8-23: the selector proposes, the operator answers, until m_opt gets no better."""
+    config, beat = trainer.config, trainer.config.selector_every
+    optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10
+    stopping = EarlyStopping(trainer.operator, trainer.selector, optimal, patience=config.patience)
+    next_validation = recorder.batch
+    while True:
+        if recorder.batch >= next_validation:
+            next_validation += config.validate_every
+            value = trainer.validate(optimal)  # line 18
+            recorder.validated(value)
+            if stopping.update(value, optimal, recorder.batch):  # line 19
+                break
+        if recorder.batch >= config.max_batches:
+            break
+        proposed = [trainer.propose(best, optimal) for _ in range(beat)]  # lines 9, 11-12
+        weights = proposed[0].weights(config)
+        feedback = trainer.operator_beat([c.stacked() for c in proposed], weights)  # lines 13-14
+        loss = trainer.selector_step(feedback)  # lines 15-16
+        best = feedback.best  # line 17
+        optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10, for the next step
+        recorder.beat("search", beat, feedback.mean_loss, loss, tuple(optimal.tolist()))
+    stopping.restore()  # line 20
+    return stopping.optimal
+
+
+def _optimizer(name: str, net: nn.Module, rate: float) -> torch.optim.Optimizer:
+    if name == "nadam":
+        return torch.optim.NAdam(net.parameters(), lr=rate)
+    return torch.optim.Adam(net.parameters(), lr=rate, fused=True)

@@ -1,0 +1,39 @@
+"""Writing files: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write to a temporary file beside the target, then put it in place in one step."""
+    target = Path(path)
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, _default_mode())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise an OSError that says why a file can't be written here, before any work is done for it."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file to write")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target} can't be written: there is no folder {target.parent}")
+    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise PermissionError(f"{target} can't be written: no permission")
+
+
+def _default_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,130 @@
+"""From validated arrays to what the core takes: size, split, scaling, device, seed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def resolve_size(requested: Any, d: int) -> int:
+    """n_features_to_select as a number of features in 1..d-1.
+
+    None is half of them, a float in (0, 1) a share.
+    """
+    allowed = f"a whole number in 1..{d - 1}, a share in (0, 1), or None for half; the data has {d} features"
+    if d < 2:
+        raise ValueError(f"n_features={d}: there is nothing to choose from, at least 2 features are needed")
+    if requested is None:
+        return d // 2
+    if isinstance(requested, bool) or not isinstance(requested, numbers.Real):
+        raise ValueError(f"n_features_to_select={requested!r} must be {allowed}")
+    if isinstance(requested, numbers.Integral):
+        if 1 <= int(requested) <= d - 1:
+            return int(requested)
+    elif not math.isnan(requested) and 0 < requested < 1:
+        return max(1, int(requested * d))
+    raise ValueError(f"n_features_to_select={requested} must be {allowed}")
+
+
+def resolve_seed(random_state: Any) -> int:
+    """One number from an int, a NumPy generator, or None (fresh entropy, never the global state)."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**63:
+        return int(random_state)
+    raise ValueError(f"random_state={random_state!r} must be None, a whole number >= 0, or a NumPy generator")
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """The device of this name; "auto" takes CUDA, then Apple's MPS, then the CPU."""
+    if device != "auto":
+        try:
+            return torch.device(device)
+        except RuntimeError as error:
+            raise ValueError(f"device={device!r} is not known; for example 'auto', 'cpu', 'cuda', 'mps'") from error
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+@contextmanager
+def torch_threads(n: int | None) -> Iterator[None]:
+    """Lend torch another number of threads; None leaves it alone."""
+    before = torch.get_num_threads()
+    try:
+        if n is not None:
+            torch.set_num_threads(n)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A shift and a scale for each column, learned on training rows."""
+
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def learn(cls, values: Array, *, enabled: bool = True) -> Scaling:
+        """Mean and standard deviation; columns that do not vary keep scale 1."""
+        if not enabled:
+            return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
+        scale = values.std(axis=0)
+        return cls(values.mean(axis=0), np.where(varies(values), scale, 1.0))
+
+    def apply(self, values: Array) -> Array:
+        return (values - self.mean) / self.scale
+
+    def undo(self, values: Array) -> Array:
+        return values * self.scale + self.mean
+
+    def take(self, columns: Array) -> Scaling:
+        return Scaling(self.mean[columns], self.scale[columns])
+
+
+def varies(values: Array) -> NDArray[np.bool_]:
+    """Which columns hold more than one value, beyond rounding."""
+    spread = values.max(axis=0) - values.min(axis=0)
+    return spread > 16 * np.finfo(np.float64).eps * np.abs(values).max(axis=0)
+
+
+def split_rows(
+    n: int, share: float, *, labels: Array | None, generator: torch.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Training and validation rows; with labels, every class has its share in both.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    share : float
+        Of the validation rows.
+    labels : ndarray (n,) of int, optional
+    """
+    if not (isinstance(share, numbers.Real) and 0 < share < 1):
+        raise ValueError(f"validation_fraction={share!r} must lie in (0, 1)")
+    groups = [np.arange(n)] if labels is None else [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
+    held_out = []
+    for rows in groups:
+        shuffled = rows[torch.randperm(len(rows), generator=generator).numpy()]
+        held_out.append(shuffled[: min(max(1, round(share * len(rows))), len(rows) - 1)])
+    validation = np.sort(np.concatenate(held_out))
+    return np.setdiff1d(np.arange(n), validation), validation

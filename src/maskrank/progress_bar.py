@@ -1,0 +1,69 @@
+"""A progress bar on standard error, as a callback."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from maskrank.core.progress import Progress as Beat
+
+_TITLES = {"explore": "Phase I   explore", "search": "Phase II  search ", "refit": "          refit  "}
+_REFRESH = 0.1  # seconds
+
+
+class ProgressBar:
+    """Shows phase, batch, losses and the most time that is left; use it as a context manager.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Standard error if not given. Nothing is shown where that is not a terminal.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("batch {task.completed:.0f}"),
+            TextColumn("{task.fields[losses]}"),
+            TimeElapsedColumn(),
+            TextColumn("at most"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            auto_refresh=False,
+            disable=not self._console.is_terminal,
+        )
+        self._task: TaskID | None = None
+        self._kind = ""
+        self._shown = 0.0
+
+    def __enter__(self) -> ProgressBar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, progress: Beat) -> None:
+        now = time.monotonic()
+        if now - self._shown < _REFRESH:
+            return
+        self._shown = now
+        kind = "refit" if progress.phase == "refit" else "train"
+        if self._task is None or kind != self._kind:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task, self._kind = self._bar.add_task("", total=progress.max_batches, losses=""), kind
+        losses = f"loss {progress.operator_loss:.3f}"
+        if progress.validation is not None:
+            losses += f"  validation {progress.validation:.3f}"
+        self._bar.update(
+            self._task, completed=progress.batch, description=_TITLES[progress.phase], losses=losses, refresh=True
+        )

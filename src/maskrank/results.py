@@ -1,0 +1,86 @@
+"""A fitted model's results as text: JSON, CSV, and the facts shown above a ranking."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import maskrank
+from maskrank.core.ranking import Ranking
+from maskrank.estimators import DualNetClassifier, DualNetRegressor
+
+Model = DualNetClassifier | DualNetRegressor
+
+
+def metric_name(model: Model) -> str:
+    """What ``validation_score_`` is."""
+    return "accuracy" if isinstance(model, DualNetClassifier) else "mse"
+
+
+def task_name(model: Model) -> str:
+    return "classification" if isinstance(model, DualNetClassifier) else "regression"
+
+
+def ranking_json(model: Model, *, seconds: float) -> str:
+    """The result of ``rank``, for other programs."""
+    document = {
+        "version": maskrank.__version__,
+        "task": task_name(model),
+        "size": model.result_.size,
+        **model.result_.to_dict(),
+        "metric": metric_name(model),
+        "validation": model.validation_score_,
+        "baseline": model.baseline_score_,
+        "seconds": round(seconds, 3),
+        "config": {**asdict(model.config_), "seed": model.random_state},
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def ranking_csv(ranking: Ranking) -> str:
+    """All features, best first."""
+    rows = [
+        (ranking.ranks[i], ranking.names[i], ranking.scores[i], ranking.raw_scores[i], bool(ranking.support[i]))
+        for i in ranking.order
+    ]
+    return _csv(("rank", "feature", "importance", "raw_score", "selected"), rows)
+
+
+def predictions_csv(model: Model, selected: NDArray[np.float64]) -> str:
+    """One line a row: the prediction and, for classes, their probabilities."""
+    predicted = model.predict_selected(selected)
+    if isinstance(model, DualNetRegressor):
+        columns = predicted.reshape(len(predicted), -1)
+        header = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
+        return _csv(header, columns.tolist())
+    probabilities = model.predict_proba_selected(selected)
+    header = ["prediction", *(f"probability_{label}" for label in model.classes_)]
+    return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
+
+
+def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
+    """What was chosen, how good it is, and how long it took."""
+    names = {"accuracy": "accuracy", "mse": "mean squared error"}
+    return [
+        ("chosen", f"{model.result_.size} of {len(model.result_.names):,} features"),
+        (
+            names[metric_name(model)],
+            f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
+        ),
+        ("time", f"{seconds:.1f} s"),
+    ]
+
+
+def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return stream.getvalue()
