@@ -356,7 +356,7 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         raw_scores = np.full(d, ranking.raw_scores.min())
         raw_scores[candidates] = ranking.raw_scores
         constant = ~varies(X)
-        raw_scores[constant] = raw_scores[~constant].min()
+        raw_scores[constant] = np.nextafter(raw_scores[~constant].min(), -np.inf)
         left_out = ~support & ~constant if (~support & ~constant).any() else ~support
         names = getattr(self, "feature_names_in_", None)
         return Ranking(

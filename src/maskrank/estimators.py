@@ -32,7 +32,7 @@ _PARAMETERS = """
     selector : None or tuple of int
         Hidden sizes of the selector.
     max_batches : int, optional
-        The most operator batches; Phase I gets at most two thirds of them.
+        The most operator batches; Phase I gets at most two thirds of them, the refit as many steps.
     validation_fraction : float
         Share of the rows held out for early stopping, unless ``fit`` is given some.
     standardize : bool
@@ -118,21 +118,21 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, target = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         if len(self.classes_) == 1:
-            raise ValueError(f"y holds one class only, {self.classes_[0]!r}: at least 2 classes are needed")
+            raise ValueError(f"y holds one class only, {_shown(self.classes_[0])}: at least 2 classes are needed")
         return target
 
     def _encode_target(self, y: Array) -> Array:
         target = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         unknown = self.classes_[target] != y
         if unknown.any():
-            raise ValueError(f"y_val holds the label {y[unknown][0]!r}, which y does not")
+            raise ValueError(f"y_val holds the label {_shown(y[unknown][0])}, which y does not")
         return target
 
     def _split_labels(self, target: Array) -> Array:
         counts = np.bincount(target)
         if counts.min() < 2:
             raise ValueError(
-                f"class {self.classes_[counts.argmin()]!r} has 1 row: each class needs at least 2, one to learn from "
+                f"class {_shown(self.classes_[counts.argmin()])} has 1 row: each class needs at least 2, one to learn from "
                 "and one to validate on"
             )
         return target
@@ -267,3 +267,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassi
 
 def _columns(y: Array) -> Array:
     return y.reshape(-1, 1) if y.ndim == 1 else y
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -142,8 +142,8 @@ DEFAULT = replace(
     patience=320,
     max_batches=2_000,
     polish_subsets=512,
-    polish_steps=200,
-    refit_members=12,
+    polish_steps=300,
+    refit_members=16,
     refit_hidden=(48, 48, 48),
     refit_rate=2e-2,
 )
@@ -214,15 +214,20 @@ PRESETS: dict[str, TrainConfig] = {
 def preset(name: str, **changes: Any) -> TrainConfig:
     """A recipe by its name, with the changes that are not None.
 
-    A smaller ``max_batches`` shortens Phase I too, to two thirds of it, so that the search has its turn.
+    A smaller ``max_batches`` shortens what is around it too: Phase I to two thirds of it, so that the search has its
+    turn, and what follows to as many steps.
     """
     if name not in PRESETS:
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
     config = replace(PRESETS[name], **{key: value for key, value in changes.items() if value is not None})
+    _check(config)
     if changes.get("phase1_batches") is None:
         config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
-    _check(config)
-    return config
+    return replace(
+        config,
+        polish_steps=min(config.polish_steps, config.max_batches),
+        refit_steps=min(config.refit_steps, config.max_batches),
+    )
 
 
 def _check(config: TrainConfig) -> None:

@@ -17,7 +17,9 @@ from maskrank.core.progress import Callback, History, Recorder
 from maskrank.core.ranking import Ranking, rank_features
 from maskrank.core.refit import collapse, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
+from maskrank.core.search import importance_gradient
 from maskrank.core.selector import Selector
+from maskrank.core.subsets import to_mask
 from maskrank.core.training import DualNetTrainer, train_dual_net
 
 NetFactory = Callable[[int, int], nn.Module]  # (n_features, n_outputs) -> a net with forward(x, mask)
@@ -102,7 +104,9 @@ def build_operator(
 ) -> nn.Module:
     """The MLP of the recipe, or the user's own net behind a mask."""
     if net is not None:
-        return MaskedModule(net(n_features, task.n_outputs), n_features)
+        own = net(n_features, task.n_outputs)
+        _check_net(own, n_features, task.n_outputs)
+        return MaskedModule(own, n_features)
     if not config.operator_hidden:
         raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
     return SubsetMLP(
@@ -113,6 +117,19 @@ def build_operator(
         fan_in=2 * (size if config.init_fan_in == "active" else n_features),
         generator=generator,
     )
+
+
+@torch.no_grad()
+def _check_net(net: nn.Module, n_features: int, n_outputs: int) -> None:
+    """Try a net of the user's own on two rows, so that a misfit is named before any training."""
+    net.eval()
+    outputs = net(torch.zeros(2, n_features), torch.ones(2, n_features))
+    net.train()
+    if tuple(outputs.shape) != (2, n_outputs):
+        raise ValueError(
+            f"the operator's net returns outputs of shape {tuple(outputs.shape)} for 2 rows of {n_features} features; "
+            f"this task needs (2, {n_outputs})"
+        )
 
 
 def build_selector(n_features: int, size: int, *, config: TrainConfig, generator: torch.Generator) -> Selector:
@@ -127,10 +144,11 @@ def build_selector(n_features: int, size: int, *, config: TrainConfig, generator
 
 
 def _make_predictor(trainer: DualNetTrainer, optimal: torch.Tensor, callbacks: Sequence[Callback]) -> nn.Module:
+    importance = importance_gradient(trainer.selector, to_mask(optimal, trainer.rows.n_features))[optimal]
     config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
     if config.refit_members and isinstance(trainer.operator, SubsetMLP):
         return refit_mlp(
-            task, rows, validation, optimal, config=config, generator=trainer.generator, callbacks=callbacks
+            task, rows, validation, optimal, importance, config=config, generator=trainer.generator, callbacks=callbacks
         )
     if config.refit_members:
         trainer.operator.train()

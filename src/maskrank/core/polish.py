@@ -2,7 +2,8 @@
 (or on a few thousand of them, where there are more).
 
 In training its targets are losses on a few rows, and most of their scatter is the rows' own. With the operator at
-rest, the loss of a subset is one number, and the selector's gradient becomes a score that can be trusted.
+rest, the loss of a subset is one number. Weight decay keeps the selector smooth between the subsets it is shown, so
+that its derivative at m* is what exchanging a feature really costs.
 """
 
 from __future__ import annotations
@@ -14,49 +15,63 @@ from maskrank.core.losses import selector_loss, subset_losses
 from maskrank.core.subsets import perturb
 from maskrank.core.training import DualNetTrainer
 
+_MOST_ROUNDS = 2
+_RATE, _DECAY = 1e-2, 1.0
+_NEAR_WEIGHT = 10.0  # of a neighbour of m_opt in the selector's loss, against 1 for a random subset
 _MOST_ROWS = 4096
 _ROWS_AT_ONCE = 1 << 16  # rows times subsets in one forward of the operator
 
 
 def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
-    """Fit the selector to the resting operator around m_opt, and search it again.
-
-    Half of the subsets are random, half differ from m_opt in one or two features.
+    """Fit the selector to the resting operator around m_opt and search it again, until m_opt stays.
 
     Returns
     -------
     Tensor (s,)
         m*.
     """
-    config, selector = trainer.config, trainer.selector
-    if config.polish_subsets:
-        subsets = _neighbourhood(trainer, optimal)
-        losses = measured_losses(trainer, subsets)
-        targets = losses - losses.mean()
-        optimizer = torch.optim.Adam(selector.parameters(), lr=config.selector_rate, fused=True)
-        for step in range(config.polish_steps):
-            optimizer.param_groups[0]["lr"] = config.selector_rate * (1 - step / config.polish_steps)
-            loss = selector_loss(selector(subsets), targets)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-    return trainer.find_optimal(max_rounds=config.final_rounds)
+    config = trainer.config
+    if not config.polish_subsets:
+        return trainer.find_optimal(max_rounds=config.final_rounds)
+    for _ in range(_MOST_ROUNDS):
+        near, random = _neighbours(trainer, optimal), trainer.explore(config.polish_subsets // 2)
+        subsets = torch.cat([near, random])
+        weights = torch.ones(len(subsets), device=subsets.device)
+        weights[: len(near)] = _NEAR_WEIGHT
+        _fit(trainer, subsets, measured_losses(trainer, subsets), weights / weights.mean())
+        before, optimal = optimal, trainer.find_optimal(max_rounds=config.final_rounds)
+        if torch.equal(before, optimal):
+            break
+    return optimal
 
 
-def _neighbourhood(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
-    quarter = trainer.config.polish_subsets // 4
-    near = [
-        perturb(optimal.cpu(), quarter, trainer.rows.n_features, changes, generator=trainer.generator)
-        for changes in (1, 2)
-    ]
-    return torch.cat([optimal.unsqueeze(0), *(part.to(trainer.device) for part in near), trainer.explore(2 * quarter)])
+def _neighbours(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
+    """m_opt, and subsets that differ from it in one or in two features."""
+    quarter, d = trainer.config.polish_subsets // 4, trainer.rows.n_features
+    changed = [perturb(optimal.cpu(), quarter, d, s_p, generator=trainer.generator) for s_p in (1, 2)]
+    return torch.cat([optimal.unsqueeze(0), *(part.to(trainer.device) for part in changed)])
+
+
+def _fit(trainer: DualNetTrainer, subsets: Tensor, losses: Tensor, weights: Tensor) -> None:
+    """Train the selector on all subsets at once, with a rate that falls to 0."""
+    selector, steps = trainer.selector, trainer.config.polish_steps
+    targets = losses - (weights * losses).mean()
+    optimizer = torch.optim.AdamW(selector.parameters(), lr=_RATE, weight_decay=_DECAY, fused=True)
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = _RATE * (1 - step / steps)
+        loss = selector_loss(selector(subsets), targets, weights)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
 
 
 @torch.no_grad()
 def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
     """Mean loss of each subset over the training rows, at most 4,096 of them: (masks,)."""
+    rows, training = trainer.rows, trainer.operator.training
     trainer.operator.eval()
-    rows = trainer.rows
     batch = rows.all() if len(rows) <= _MOST_ROWS else rows.sample(_MOST_ROWS, generator=trainer.generator)
     parts = torch.split(subsets, max(1, _ROWS_AT_ONCE // len(batch)))
-    return torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
+    losses = torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
+    trainer.operator.train(training)
+    return losses

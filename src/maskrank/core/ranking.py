@@ -80,7 +80,7 @@ class Ranking:
         }
 
     def __str__(self) -> str:
-        width = max(len(name) for name in self.selected)
+        width = max(len("feature"), *(len(name) for name in self.selected))
         lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
         return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
 

@@ -24,6 +24,7 @@ from maskrank.core.rows import Rows
 
 _VALIDATE_EVERY = 20  # steps
 _DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the validation rows tell which fits the data
+_SHARES = (1.0, 0.8, 0.6, 0.4)  # of the chosen features that a member looks at, in turn: fewer may predict better
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 _LARGEST_BATCH = 512
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
@@ -100,6 +101,7 @@ def refit_mlp(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
+    importance: Tensor,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -107,13 +109,24 @@ def refit_mlp(
 ) -> StackedMLP:
     """Train ``config.refit_members`` nets on the chosen columns and keep the better half.
 
-    The members differ in their start, their batches and their weight decay. Of each, the running average of its
-    weights is judged on the validation rows every few steps, and its best moment is kept.
+    The members differ in their start, their batches, their weight decay and in how many of the chosen features they
+    look at: all, or the first ones of the ranking. Of each, the running average of its weights is judged on the
+    validation rows every few steps, and its best moment is kept.
+
+    Parameters
+    ----------
+    subset : Tensor (s,)
+        The chosen features.
+    importance : Tensor (s,)
+        Their scores.
     """
     x, x_validation = rows.x[:, subset], validation.x[:, subset]
     members = config.refit_members
     ensemble = _start(members, (x.shape[1], *config.refit_hidden, task.n_outputs), config.activation, generator)
     ensemble.to(x.device)
+    seen = _visible(importance, members)  # (members, s, 1)
+    with torch.no_grad():
+        ensemble.weights[0].mul_(seen)
     average = copy.deepcopy(ensemble)
     kept = copy.deepcopy(ensemble)
     lowest = torch.full((members,), torch.inf, device=x.device)
@@ -136,6 +149,7 @@ def refit_mlp(
         with torch.no_grad():
             for weight in ensemble.weights:
                 weight.mul_(1 - rate * decay)
+            ensemble.weights[0].mul_(seen)
             share = 1 - min(_AVERAGING, step / (step + 10))
             torch._foreach_lerp_(list(average.parameters()), list(ensemble.parameters()), share)
             if step % _VALIDATE_EVERY and step != config.refit_steps:
@@ -205,6 +219,15 @@ def _judge(operator: nn.Module, task: Task, validation: Rows, subsets: Tensor) -
     value = float(subset_losses(operator, task, validation.all(), subsets))
     operator.train()
     return value
+
+
+def _visible(importance: Tensor, members: int) -> Tensor:
+    """Which of the chosen features each member looks at: (s,) -> (members, s, 1) of zeros and ones."""
+    s = len(importance)
+    place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
+    turn = (torch.arange(members, device=importance.device) // len(_DECAYS)) % len(_SHARES)
+    shown = (torch.tensor(_SHARES, device=importance.device)[turn] * s).round().clamp(min=1)
+    return (place < shown.unsqueeze(1)).float().unsqueeze(2)
 
 
 def _start(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+import torch
+
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("repeatable")
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The real data sets, where they are at hand."""
+    folder = Path(os.environ.get("MASKRANK_DATA_DIR", SHARED_DATA))
+    if not (folder / "vowel.npz").is_file():
+        pytest.skip(f"the public data sets are not in {folder}")
+    return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> None:
+    torch.set_num_threads(1)

@@ -1,0 +1,73 @@
+"""The recipes hold the numbers of the paper's supplement."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskrank.core.config import DEFAULT, PAPER, PAPER_TABLES, preset
+
+
+def test_the_paper_recipe() -> None:
+    assert PAPER.activation == "sigmoid"
+    assert (PAPER.weight_best, PAPER.weight_optimal, PAPER.exploit_share) == (10, 5, 0.5)
+    assert (PAPER.selector_every, PAPER.search_rounds, PAPER.search_start) == (8, 5, "half")
+    assert (PAPER.operator_optimizer, PAPER.operator_rate, PAPER.selector_rate) == ("nadam", 1e-3, 1e-3)
+    assert not PAPER.centre_targets
+    assert PAPER.polish_subsets == PAPER.refit_members == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "selector", "e1", "masks", "s_p"),
+    [  # supplement A, Tables 1 and 2
+        ("xor", (60, 30, 20), (100, 50, 10), 6000, 32, 2),
+        ("regression", (100, 50, 25), (100, 50, 10), 6000, 32, 2),
+        ("orange_skin", (60, 30, 20), (100, 50, 10), 6000, 32, 2),
+        ("mnist", (500, 250, 100), (300, 200, 100), 10000, 32, 5),
+        ("glass", (50, 25, 10), (500, 250, 100), 10000, 128, 2),
+        ("vowel", (50, 25, 10), (500, 250, 100), 6000, 128, 2),
+        ("tox171", (100, 50, 20), (500, 250, 100), 1500, 128, 5),
+        ("yale", (), (500, 250, 100), 4500, 128, 5),
+        ("enhancer", (300, 200, 50), (500, 250, 100), 10000, 64, 5),
+        ("rna_seq", (1000, 500, 200), (500, 250, 100), 8000, 32, 5),
+    ],
+)
+def test_the_tables_of_the_supplement(
+    name: str, operator: tuple[int, ...], selector: tuple[int, ...], e1: int, masks: int, s_p: int
+) -> None:
+    config = preset(f"paper:{name}")
+    assert config == PAPER_TABLES[name]
+    assert (config.operator_hidden, config.selector_hidden) == (operator, selector)
+    assert (config.phase1_batches, config.n_subsets, config.n_perturbed) == (e1, masks, s_p)
+
+
+def test_yale_stops_on_the_validation_accuracy() -> None:
+    assert preset("paper:yale").stop_on == "error"
+
+
+def test_a_smaller_budget_leaves_time_for_the_search() -> None:
+    assert preset("default", max_batches=90).phase1_batches == 60
+    assert preset("default").phase1_batches == DEFAULT.phase1_batches
+    assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"max_batches": 0}, "max_batches=0"),
+        ({"n_subsets": 2}, "n_subsets=2"),
+        ({"batch_size": 1.5}, "batch_size=1.5"),
+        ({"exploit_share": 0.0}, "exploit_share=0.0"),
+        ({"operator_rate": -1.0}, "operator_rate=-1.0"),
+        ({"operator_rate": float("nan")}, "operator_rate=nan"),
+        ({"n_perturbed": 0}, "n_perturbed=0"),
+        ({"stop_on": "accuracy"}, "stop_on='accuracy'"),
+    ],
+)
+def test_impossible_numbers_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        preset("default", **changes)
+
+
+def test_an_unknown_preset_names_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="'fast' is not known; there are default, paper, paper:xor"):
+        preset("fast")

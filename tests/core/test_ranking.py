@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskrank.core.ranking import Ranking, anchor, rank_features
+from maskrank.core.search import importance_gradient
+from maskrank.core.selector import Selector
+from maskrank.core.subsets import to_mask
+
+scores = st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=30)
+
+
+@given(scores, st.data(), st.floats(-100, 100))
+def test_anchoring_forgets_what_is_not_identified(raw: list[float], data: st.DataObject, shift: float) -> None:
+    support = np.zeros(len(raw), dtype=bool)
+    support[: data.draw(st.integers(1, len(raw) - 1))] = True
+    values = np.array(raw)
+    anchored = anchor(values, support)
+    assert abs(anchored[~support].mean()) < 1e-9
+    np.testing.assert_allclose(anchor(values + shift, support), anchored, atol=1e-9)
+    np.testing.assert_allclose(np.diff(anchored), np.diff(values), atol=1e-9)
+
+
+@given(scores, st.data())
+def test_ranks_are_one_to_s_for_the_chosen_and_s_plus_one_for_the_rest(raw: list[float], data: st.DataObject) -> None:
+    support = np.zeros(len(raw), dtype=bool)
+    support[data.draw(st.permutations(range(len(raw))))[: data.draw(st.integers(1, len(raw) - 1))]] = True
+    values = np.array(raw)
+    ranking = Ranking(tuple(f"x{i}" for i in range(len(raw))), support, values, anchor(values, support))
+    assert sorted(ranking.ranks[support]) == list(range(1, ranking.size + 1))
+    assert (ranking.ranks[~support] == ranking.size + 1).all()
+    assert (np.diff(values[ranking.order[: ranking.size]]) <= 0).all()
+    assert sorted(ranking.order) == list(range(len(raw)))
+    assert set(ranking.selected) == {f"x{i}" for i in np.flatnonzero(support)}
+
+
+def test_the_score_is_the_importance_at_the_chosen_subset(generator: torch.Generator) -> None:
+    selector = Selector(5, hidden=(6,), activation="silu", fan_in=5, generator=generator)
+    optimal = torch.tensor([1, 4])
+    ranking = rank_features(selector, optimal, list("abcde"))
+    expected = importance_gradient(selector, to_mask(optimal, 5))
+    np.testing.assert_allclose(ranking.raw_scores, expected.numpy(), rtol=1e-6)
+    assert ranking.support.tolist() == [False, True, False, False, True]
+
+
+def test_a_ranking_prints_as_a_table() -> None:
+    ranking = Ranking(("a", "bb"), np.array([True, False]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    assert str(ranking).splitlines() == ["rank  feature  score", "   1  a        +1.0000"]

@@ -1,0 +1,38 @@
+"""What importing costs, and what it must not do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import maskrank
+
+
+def loaded_after(statement: str) -> set[str]:
+    program = f"import sys\n{statement}\nprint(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_import_is_light() -> None:
+    assert not loaded_after("import maskrank") & {"torch", "sklearn", "pandas", "matplotlib", "plotly", "rich"}
+
+
+def test_the_estimators_do_not_need_plotting() -> None:
+    assert not loaded_after("from maskrank import DualNetClassifier") & {"matplotlib", "plotly", "jinja2.environment"}
+
+
+def test_help_does_not_import_torch() -> None:
+    statement = "import sys; sys.argv = ['maskrank', '--help']\ntry:\n import maskrank.cli; maskrank.cli.app()\nexcept SystemExit: pass"
+    assert not loaded_after(statement) & {"torch", "sklearn", "pandas", "numpy"}
+
+
+def test_every_public_name_exists() -> None:
+    assert {"DualNetClassifier", "DualNetRegressor", "Ranking", "load"} <= set(dir(maskrank))
+    for name in maskrank.__all__:
+        assert getattr(maskrank, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        maskrank.nothing  # noqa: B018
