@@ -70,10 +70,10 @@ def test_only_the_chosen_columns_influence_a_prediction(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NETS)
 def test_the_same_seed_gives_the_same_bits_and_the_global_state_stays(kind: str) -> None:
-    torch_state, numpy_state = torch.random.get_rng_state(), np.random.get_state()[1].copy()
+    torch_state, numpy_state = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     first = quick(operator=NETS[kind]).fit(X, Y)
     assert torch.equal(torch.random.get_rng_state(), torch_state)
-    assert np.array_equal(np.random.get_state()[1], numpy_state)
+    assert np.array_equal(np.random.get_state()[1], numpy_state)  # noqa: NPY002
     torch.rand(3)
     second = quick(operator=NETS[kind]).fit(X, Y)
     assert np.array_equal(first.raw_scores_, second.raw_scores_)
@@ -181,9 +181,9 @@ def test_impossible_sizes_say_what_is_allowed(s: object) -> None:
 def test_values_that_are_no_numbers_are_refused(value: float) -> None:
     bad = X.copy()
     bad[3, 2] = value
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
         quick().fit(bad, Y)
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
         quick().fit(X, Y).predict(bad)
 
 

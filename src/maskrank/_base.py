@@ -297,10 +297,6 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        # As in RFE: None keeps half of the features, and one of two blob coordinates is not enough.
-        for kind in (tags.classifier_tags, tags.regressor_tags):
-            if kind is not None:
-                kind.poor_score = True
         return tags
 
     def _get_support_mask(self) -> Array:

@@ -111,6 +111,12 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
         check_is_fitted(self)
         return self._probabilities(self._outputs(self._selected_array(X)))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # As in RFE: None keeps half of the features, and one of two blob coordinates is not enough.
+        tags.classifier_tags.poor_score = True
+        return tags
+
     def _task(self) -> BinaryTask | MulticlassTask:
         return BinaryTask() if len(self.classes_) == 2 else MulticlassTask(len(self.classes_))
 
@@ -132,8 +138,8 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
         counts = np.bincount(target)
         if counts.min() < 2:
             raise ValueError(
-                f"class {_shown(self.classes_[counts.argmin()])} has 1 row: each class needs at least 2, one to learn from "
-                "and one to validate on"
+                f"class {_shown(self.classes_[counts.argmin()])} has 1 row: each class needs at least 2, one to learn "
+                "from and one to validate on"
             )
         return target
 

@@ -183,8 +183,8 @@ def _read_target(column: pd.Series, task: str, where: str) -> tuple[NDArray[Any]
         if not np.isfinite(values).all():
             raise TableError(f"{where}: the target {column.name!r} holds an infinite value")
         return values, task, reason
-    values = column.to_numpy()
-    return (values.astype(str) if values.dtype == object or not numeric else values), task, reason
+    whole = numeric and bool((column == column.round()).all())
+    return (column.to_numpy(dtype=np.int64) if whole else column.astype(str).to_numpy(dtype=str)), task, reason
 
 
 def _read_csv(text: str, where: str) -> pd.DataFrame:
@@ -219,7 +219,7 @@ def _raise_ragged(text: str, separator: str, expected: int, where: str) -> None:
 
 def _read_npz(path: Path) -> pd.DataFrame:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = [name for name in ("X", "y") if name not in archive]
             if missing:
                 raise TableError(

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import io
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import maskrank
+from maskrank import demo, load
+from maskrank.cli import app
+from maskrank.datasets import make_nonlinear_regression, make_xor
+
+runner = CliRunner()
+
+
+def run(*arguments: object, code: int = 0, stdin: str | None = None) -> tuple[str, str]:
+    result = runner.invoke(app, [str(a) for a in arguments], input=stdin)
+    assert result.exit_code == code, result.output
+    if code == 2:
+        assert result.stdout == ""
+        assert len(result.stderr.strip().splitlines()) == 1
+        assert "Traceback" not in result.stderr
+    return result.stdout, result.stderr
+
+
+@pytest.fixture(autouse=True)
+def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line has no budget of batches; the tests take a small one."""
+    from maskrank.core.config import DEFAULT, PRESETS
+
+    quick = {"max_batches": 320, "phase1_batches": 200, "refit_steps": 100}
+    monkeypatch.setitem(PRESETS, "default", DEFAULT.__class__(**{**DEFAULT.__dict__, **quick}))
+
+
+@pytest.fixture(scope="module")
+def xor_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y, _ = make_xor(400, random_state=0)
+    path = tmp_path_factory.mktemp("data") / "xor.csv"
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(10)])
+    frame.assign(label=np.array(["red", "green", "blue", "grey"])[y]).to_csv(path, index=False)
+    return path
+
+
+def test_rank_answers_in_one_screen_and_writes_what_was_asked(xor_csv: Path, tmp_path: Path) -> None:
+    paths = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html", "maskrank")}
+    shown, said = run(
+        *("rank", xor_csv, "--target", "label", "--size", 4, "--seed", 1),
+        *("--json", paths["json"], "--csv", paths["csv"], "--report", paths["html"], "--model", paths["maskrank"]),
+    )
+    assert len(shown.splitlines()) < 24
+    assert max(map(len, shown.splitlines())) <= 80 + len(str(xor_csv))
+    assert "classification (the target holds 4 distinct values, text)" in " ".join(shown.split())
+    assert "written:" in said
+
+    document = json.loads(paths["json"].read_text())
+    assert set(document) >= {"version", "task", "size", "selected", "scores", "raw_scores", "metric", "validation"}
+    assert document["size"] == len(document["selected"]) == 4
+    assert set(document["scores"]) == {f"f{i}" for i in range(10)}
+    assert document["config"]["seed"] == 1
+    best_first = [document["scores"][name] for name in document["selected"]]
+    assert best_first == sorted(best_first, reverse=True)
+    places = [shown.index(f" {name} ") for name in document["selected"]]
+    assert places == sorted(places)
+
+    table = pd.read_csv(paths["csv"])
+    assert table["feature"].tolist()[:4] == document["selected"]
+    assert table["rank"].tolist() == [1, 2, 3, 4] + [5] * 6
+    page = paths["html"].read_text()
+    assert "http" not in page
+    assert all(name in page for name in document["selected"])
+    assert load(paths["maskrank"]).result_.selected == tuple(document["selected"])
+
+
+def test_the_same_seed_gives_the_same_answer(xor_csv: Path, tmp_path: Path) -> None:
+    answers = []
+    for name in ("a", "b"):
+        run("rank", xor_csv, "--target", "label", "--size", 3, "--json", tmp_path / name, "--quiet")
+        answers.append({k: v for k, v in json.loads((tmp_path / name).read_text()).items() if k != "seconds"})
+    assert answers[0] == answers[1]
+
+
+def test_predict_takes_columns_by_name(xor_csv: Path, tmp_path: Path) -> None:
+    model, out = tmp_path / "m", tmp_path / "p.csv"
+    run("rank", xor_csv, "--target", "label", "--size", 3, "--model", model, "--quiet")
+    frame = pd.read_csv(xor_csv)
+    expected = load(model).predict(frame.drop(columns="label"))
+    shown, _ = run("predict", model, xor_csv)
+    assert pd.read_csv(io.StringIO(shown))["prediction"].tolist() == expected.tolist()
+
+    shuffled = tmp_path / "shuffled.csv"
+    frame[frame.columns[::-1]].assign(note="text").to_csv(shuffled, index=False)
+    run("predict", model, shuffled, "--out", out)
+    predicted = pd.read_csv(out)
+    assert predicted["prediction"].tolist() == expected.tolist()
+    assert list(predicted.columns) == ["prediction", *(f"probability_{c}" for c in ("blue", "green", "grey", "red"))]
+
+    chosen = load(model).result_.selected[0]
+    frame.drop(columns=chosen).to_csv(shuffled, index=False)
+    _, said = run("predict", model, shuffled, code=2)
+    assert f"needs column '{chosen}', which the table lacks" in said
+
+
+def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = make_nonlinear_regression(200, random_state=0)
+    text = pd.DataFrame(X).add_prefix("f").assign(y=y).to_csv(index=False)
+    shown, _ = run("rank", "-", "--target", "y", "--size", "0.4", "--model", tmp_path / "m", stdin=text)
+    assert "mean squared error" in shown
+    assert "standard input" in shown
+    predicted, _ = run("predict", tmp_path / "m", "-", stdin=text)
+    assert len(predicted.splitlines()) == 201
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--size", "0"], "n_features_to_select=0 must be"),
+        (["--size", "10"], "must be a whole number in 1..9"),
+        (["--size", "-3"], "n_features_to_select=-3"),
+        (["--size", "1.5"], "n_features_to_select=1.5"),
+        (["--size", "nan"], "n_features_to_select=nan"),
+        (["--size", "few"], "--size few: a whole number"),
+        (["--target", "labl"], "no column 'labl'; did you mean 'label'?"),
+        (["--task", "ranking"], "--task ranking: use auto"),
+        (["--task", "regression"], "that is --task classification"),
+        (["--preset", "fast"], "preset='fast' is not known"),
+        (["--drop", "f99"], "no column 'f99'"),
+        (["--seed", "-1"], "random_state=-1"),
+        (["--json", "absent/out.json"], "there is no folder absent"),
+        (["--report", "."], "is a folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(xor_csv: Path, options: list[str], message: str) -> None:
+    _, said = run("rank", xor_csv, "--target", "label", "--size", "3", *options, code=2)
+    assert message in said
+
+
+def test_nothing_is_written_when_the_table_is_bad(tmp_path: Path) -> None:
+    bad, out = tmp_path / "bad.csv", tmp_path / "out.json"
+    bad.write_text("a,b,y\n1,2,u\n1,x,v\n")
+    out.write_text("kept")
+    run("rank", bad, "--target", "y", "--json", out, code=2)
+    assert out.read_text() == "kept"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.json"]
+
+
+def test_a_model_that_is_none(tmp_path: Path, xor_csv: Path) -> None:
+    _, said = run("predict", xor_csv, xor_csv, code=2)
+    assert "is not a maskrank model" in said
+    _, said = run("predict", tmp_path / "absent", xor_csv, code=2)
+    assert "there is no model file" in said
+
+
+def test_ctrl_c_ends_with_130(xor_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maskrank._base.fit_dual_net", interrupted)
+    _, said = run("rank", xor_csv, "--target", "label", "--size", "3", code=130)
+    assert said.strip() == "maskrank: stopped"
+
+
+def test_demo_shows_the_three_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, _ = run("demo", "--report", tmp_path / "demo.html", "--quiet")
+    assert shown.count("the best attainable is") == 3
+    assert shown.count("rank") == 3
+    for problem in demo.PROBLEMS:
+        assert problem.title in shown
+        assert problem.title in (tmp_path / "demo.html").read_text()
+
+
+def test_datasets_are_listed_and_found(shared_data: Path) -> None:
+    shown, _ = run("datasets", "list", "--data-dir", shared_data)
+    assert "vowel" in shown
+    path, _ = run("datasets", "path", "vowel", "--data-dir", shared_data)
+    assert Path(path.strip()).is_file()
+
+
+def test_datasets_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MASKRANK_DATA_DIR", raising=False)
+    assert " no " in run("datasets", "list")[0]
+    assert "--data-dir DIR or MASKRANK_DATA_DIR" in run("datasets", "path", "vowel", code=2)[1]
+    assert "no vowel.npz in" in run("datasets", "path", "vowel", "--data-dir", tmp_path, code=2)[1]
+    assert "no data set 'iris'" in run("datasets", "path", "iris", code=2)[1]
+    assert "is generated" in run("datasets", "path", "xor", code=2)[1]
+    (tmp_path / "vowel.npz").write_bytes(b"altered")
+    assert "was altered" in run("datasets", "path", "vowel", "--data-dir", tmp_path, code=2)[1]
+
+
+def test_version_and_help() -> None:
+    assert run("--version")[0].strip() == f"maskrank {maskrank.__version__}"
+    for command in (["rank"], ["predict"], ["demo"], ["datasets", "list"], ["datasets", "path"]):
+        assert "Example: maskrank" in run(*command, "--help")[0]
+
+
+def test_python_dash_m(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["maskrank", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("maskrank", run_name="__main__")
+    assert ended.value.code == 0

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from maskrank import Progress
+from maskrank.progress_bar import ProgressBar
+
+
+def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maskrank.progress_bar._REFRESH", 0.0)
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar(Progress("explore", 8, 100, 0.75, 0.1))
+        bar(Progress("search", 64, 100, 0.5, 0.1, 0.625, (1, 2)))
+        bar(Progress("refit", 20, 100, 0.25, 0.0, 0.5))
+    shown = screen.getvalue()
+    for part in ("explore", "search", "refit", "batch 64", "loss 0.500", "validation 0.625"):
+        assert part in shown
+
+
+def test_it_is_silent_where_there_is_no_terminal() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen)) as bar:
+        bar(Progress("explore", 8, 100, 0.75, 0.1))
+    assert screen.getvalue().strip() == ""

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from maskrank.tables import TableError, load_table, select_columns
+
+GOOD = "a,b,y\n1,2.5,no\n3,4.5,yes\n5,6.5,no\n7,8.5,yes\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "table.csv"
+
+
+def refused(source: object, target: str | None = "y", **options: object) -> str:
+    """The one line that says why a table can't be used."""
+    with pytest.raises(TableError) as caught:
+        load_table(str(source), target=target, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert ("standard input" if source == "-" else str(source)) in message
+    return message
+
+
+def test_a_good_table(file: Path) -> None:
+    file.write_text(GOOD)
+    table = load_table(str(file), target="y")
+    assert table.names == ["a", "b"]
+    assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6.5], [7, 8.5]]
+    assert table.y.tolist() == ["no", "yes", "no", "yes"]
+    assert table.task == "classification"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_separators_byte_order_marks_and_line_ends(file: Path, separator: str, start: str, ending: str) -> None:
+    file.write_bytes((start + GOOD.replace(",", separator)).replace("\n", ending).encode())
+    assert load_table(str(file), target="y").names == ["a", "b"]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
+    assert load_table("-", target="y").X.shape == (4, 2)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.read_csv(io.StringIO(GOOD)).to_parquet(path)
+    assert load_table(str(path), target="y").names == ["a", "b"]
+    path.write_bytes(b"PAR1 nonsense")
+    assert "is not a Parquet file" in refused(path)
+
+
+def test_npz_with_and_without_names(tmp_path: Path) -> None:
+    path = tmp_path / "table.npz"
+    X, y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
+    np.savez(path, X=X, y=y)
+    assert load_table(str(path), target=None).names == ["x0", "x1"]
+    np.savez(path, X=X, y=y, feature_names=["u", "v"])
+    assert load_table(str(path), target=None).names == ["u", "v"]
+    np.savez(path, X=X, y=y, feature_names=["u"])
+    assert "1 entries for 2 features" in refused(path)
+    np.savez(path, X=X)
+    assert "no array 'y'" in refused(path)
+    np.savez(path, X=X, y=np.array([{}, {}, {}, {}]))
+    assert "not an .npz file of plain arrays" in refused(path)  # a pickle is never opened
+    path.write_bytes(path.read_bytes()[:100])
+    assert "damaged" in refused(path) or "not an .npz" in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "task", "expected"),
+    [
+        (["a", "b"] * 50, "auto", "classification"),
+        ([True, False] * 50, "auto", "classification"),
+        ([0, 1, 2, 3] * 25, "auto", "classification"),
+        (list(range(100)), "auto", "regression"),
+        ([0.5, 1.5] * 50, "auto", "regression"),
+        ([0, 1] * 50, "regression", "regression"),
+        ([0.5, 1.5] * 50, "classification", "classification"),
+    ],
+)
+def test_the_task_follows_from_the_target(file: Path, column: list[object], task: str, expected: str) -> None:
+    pd.DataFrame({"a": range(100), "b": range(100), "y": column}).to_csv(file, index=False)
+    assert load_table(str(file), target="y", task=task).task == expected
+
+
+def test_missing_empty_and_header_only_files(tmp_path: Path, file: Path) -> None:
+    assert "there is no such file" in refused(tmp_path / "absent.csv")
+    assert "is a folder" in refused(tmp_path)
+    file.write_text("")
+    assert "the file is empty" in refused(file)
+    file.write_text("a,b,y\n")
+    assert "has a header but no rows" in refused(file)
+    (tmp_path / "table.xlsx").write_text("x")
+    assert "'.xlsx' are not known; use .csv, .tsv, .parquet, .npz" in refused(tmp_path / "table.xlsx")
+
+
+def test_a_missing_target_suggests_the_nearest_name(file: Path) -> None:
+    file.write_text(GOOD.replace("y\n", "Outcome\n", 1))
+    assert "no column 'outcom'; did you mean 'Outcome'?" in refused(file, "outcom")
+    assert "no column 'zzz'; there are 'a', 'b', 'Outcome'" in refused(file, "zzz")
+    assert "name the target column with --target" in refused(file, None)
+
+
+def test_duplicate_names(file: Path) -> None:
+    file.write_text("a,a,y\n1,2,0\n3,4,1\n")
+    assert "column name 'a' stands twice" in refused(file)
+
+
+def test_a_text_column_is_named_with_what_to_do(file: Path) -> None:
+    file.write_text("a,city,y\n1,Oslo,0\n2,Bern,1\n1,Oslo,0\n2,Bern,1\n")
+    message = refused(file)
+    assert "column 'city' holds text, for example 'Oslo'" in message
+    assert "--drop city" in message
+    file.write_text("a,b,y\n1,2,0\n2,n/k,1\n1,3,0\n2,4,1\n")
+    assert "column 'b' holds text, for example 'n/k'" in refused(file)
+
+
+def test_dropped_columns_may_hold_anything(file: Path) -> None:
+    file.write_text("a,city,b,y\n1,Oslo,2,0\n2,,3,1\n1,Oslo,4,0\n2,Bern,5,1\n")
+    assert load_table(str(file), target="y", drop=["city"]).names == ["a", "b"]
+    assert "can't be both target and dropped" in refused(file, drop=["y"])
+    assert "no column 'town'" in refused(file, drop=["town"])
+
+
+@pytest.mark.parametrize(
+    ("value", "what"), [("", "a missing value"), ("inf", "an infinite value"), ("nan", "a missing value")]
+)
+def test_values_that_are_no_numbers_are_placed(file: Path, value: str, what: str) -> None:
+    file.write_text(f"a,b,y\n1,2,0\n1,{value},1\n1,4,0\n2,5,1\n")
+    message = refused(file)
+    assert f"column 'b' has {what}" in message
+    assert "row 2" in message
+
+
+@pytest.mark.parametrize("row", ["1,2", "1,2,3,4"])
+def test_ragged_rows_are_placed(file: Path, row: str) -> None:
+    file.write_text(f"a,b,y\n1,2,0\n{row}\n3,4,1\n")
+    assert f"line 3 has {row.count(',') + 1} fields, the header has 3" in refused(file)
+
+
+def test_binary_files_and_other_encodings(file: Path) -> None:
+    file.write_bytes(b"a,b,y\n\x00\x01\x02")
+    assert "is a binary file" in refused(file)
+    file.write_bytes("a,größe,y\n1,2,0\n".encode("latin-1"))
+    assert "is not UTF-8 text" in refused(file)
+
+
+def test_targets_that_teach_nothing(file: Path) -> None:
+    file.write_text("a,b,y\n1,2,5\n3,4,5\n")
+    assert "the target 'y' is 5 in every row" in refused(file)
+    file.write_text("a,b,y\n1,2,u\n3,4,u\n5,6,v\n")
+    assert "class 'v' of the target 'y' has 1 row" in refused(file)
+    file.write_text("a,b,y\n1,2,u\n3,4,\n5,6,v\n")
+    assert "the target 'y' has a missing value in row 2" in refused(file)
+    file.write_text(GOOD)
+    assert "that is --task classification" in refused(file, task="regression")
+    file.write_text("a,y\n1,2\n3,4\n")
+    assert "1 feature column(s) are left" in refused(file)
+
+
+def test_selected_columns_in_any_order_among_any_others(file: Path) -> None:
+    file.write_text("note,b,a\nx,2,1\n,4,3\n")
+    assert select_columns(str(file), ["a", "b"]).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TableError, match=r"needs column 'alpha', which the table lacks \(and 1 more: 'c'\)"):
+        select_columns(str(file), ["alpha", "b", "c"])
