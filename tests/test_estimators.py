@@ -272,6 +272,19 @@ def test_images_go_through_the_cnn() -> None:
     assert model.predict(images).shape == (60,)
 
 
+def test_a_net_sees_its_whole_input_though_some_pixels_never_change() -> None:
+    rng = np.random.default_rng(0)
+    images = rng.normal(size=(60, 64))
+    images[:, :20] = 0.0  # a border
+    y = (images[:, 30] > 0).astype(int)
+    cnn = functools.partial(ImageCNN, image_shape=(8, 8))
+    model = DualNetClassifier(6, operator=cnn, max_batches=16, n_subsets=4, random_state=0).fit(images, y)
+    assert not model.support_[:20].any()
+    changed = images.copy()
+    changed[:, ~model.support_] = 7.0
+    assert np.array_equal(model.predict_proba(changed), model.predict_proba(images))
+
+
 def test_pickle_keeps_a_fitted_model() -> None:
     model = quick().fit(X, Y)
     again = pickle.loads(pickle.dumps(model))

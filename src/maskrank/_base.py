@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig, preset
-from maskrank.core.dual_net import NetFactory, fit_dual_net
+from maskrank.core.dual_net import OwnNet, fit_dual_net
 from maskrank.core.losses import Task
 from maskrank.core.progress import Callback, History
 from maskrank.core.ranking import Ranking, anchor
@@ -107,9 +107,10 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         kind = _frame_kind(X)
         X, y = self._validate_rows(X, y, reset=True)
-        size = resolve_size(self.n_features_to_select, X.shape[1])
+        d = X.shape[1]
+        size = resolve_size(self.n_features_to_select, d)
         config = self._config()
-        net = _net_factory(self.operator)
+        make_net = _net_maker(self.operator)
         target = self._learn_target(y)
         generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
         if (X_val is None) != (y_val is None):
@@ -135,7 +136,7 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 self._target_tensor(target, y_scaling).to(device),
             )
 
-        with torch_threads(1 if net is None else None), self._listeners() as callbacks:
+        with torch_threads(1 if make_net is None else None), self._listeners() as callbacks:
             result = fit_dual_net(
                 self._task(),
                 rows(X, target),
@@ -144,7 +145,7 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 config=config,
                 generator=generator,
                 names=[str(i) for i in candidates],
-                net=net,
+                net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), d),
                 callbacks=callbacks,
             )
 
@@ -412,7 +413,7 @@ def _hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-def _net_factory(operator: Any) -> NetFactory | None:
+def _net_maker(operator: Any) -> Callable[[int, int], nn.Module] | None:
     """The function that makes the operator's net, or None for the recipe's MLP."""
     if operator is None or _is_sizes(operator):
         return None

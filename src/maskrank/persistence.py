@@ -113,8 +113,8 @@ def _describe(predictor: nn.Module) -> dict[str, Any]:
     assert isinstance(predictor, MaskedPredictor)
     if isinstance(predictor.net, ImageCNN):
         shape = list(predictor.net.image_shape)
-        return {"kind": "image_cnn", "n_features": predictor.n_features, "image_shape": shape}
-    return {"kind": "custom", "n_features": predictor.n_features, "net": type(predictor.net).__name__}
+        return {"kind": "image_cnn", "width": predictor.width, "image_shape": shape}
+    return {"kind": "custom", "width": predictor.width, "net": type(predictor.net).__name__}
 
 
 def _rebuild(description: dict[str, Any], tensors: dict[str, Tensor], operator: Any, n_outputs: int) -> nn.Module:
@@ -122,10 +122,10 @@ def _rebuild(description: dict[str, Any], tensors: dict[str, Tensor], operator: 
         layers = range(description["layers"])
         weights, biases = ([tensors[f"{part}.{i}"] for i in layers] for part in ("weights", "biases"))
         return StackedMLP(weights, biases, description["activation"])
-    n_features = description["n_features"]
+    width = description["width"]
     with torch.random.fork_rng():
-        net = _rebuild_net(description, operator, n_features, n_outputs)
-    predictor = MaskedPredictor(net, tensors["subset"], n_features).double()
+        net = _rebuild_net(description, operator, width, n_outputs)
+    predictor = MaskedPredictor(net, tensors["places"], width).double()
     try:
         predictor.load_state_dict(tensors)
     except RuntimeError as error:
@@ -133,12 +133,12 @@ def _rebuild(description: dict[str, Any], tensors: dict[str, Tensor], operator: 
     return predictor
 
 
-def _rebuild_net(description: dict[str, Any], operator: Any, n_features: int, n_outputs: int) -> nn.Module:
+def _rebuild_net(description: dict[str, Any], operator: Any, width: int, n_outputs: int) -> nn.Module:
     if description["kind"] == "image_cnn":
-        return ImageCNN(n_features, n_outputs, image_shape=tuple(description["image_shape"]))
+        return ImageCNN(width, n_outputs, image_shape=tuple(description["image_shape"]))
     if operator is None:
         name = description["net"]
         raise ValueError(f"the model's operator is a net of your own, {name}: load it with operator={name}")
     if isinstance(operator, nn.Module):
         return copy.deepcopy(operator)
-    return operator(n_features, n_outputs)  # type: ignore[no-any-return]
+    return operator(width, n_outputs)  # type: ignore[no-any-return]

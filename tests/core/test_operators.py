@@ -45,7 +45,7 @@ def test_gathered_columns_equal_the_dense_concatenation(
 ) -> None:
     subsets = draw_subsets(6, D, S, generator=generator)
     batch = rows.sample(9, generator=generator)
-    dense = MaskedModule(DenseMLP(operator), D)
+    dense = MaskedModule(DenseMLP(operator), torch.arange(D), D)
     gathered, expected = operator(batch, subsets), dense(batch, subsets)
     assert gathered.shape == (6, 9, OUTPUTS)
     torch.testing.assert_close(gathered, expected, rtol=0, atol=1e-10)
@@ -60,7 +60,7 @@ def test_gathered_columns_equal_the_dense_concatenation(
 def test_features_outside_the_subset_have_no_influence(
     kind: str, operator: SubsetMLP, rows: Rows, generator: torch.Generator
 ) -> None:
-    net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), D)
+    net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), torch.arange(D), D)
     subset = draw_subsets(1, D, S, generator=generator)
     outside = to_mask(subset, D)[0] == 0
     changed = rows.x.clone()
@@ -78,7 +78,7 @@ def test_a_selected_zero_differs_from_a_feature_left_out(operator: SubsetMLP) ->
 def test_the_collapsed_predictor_is_the_operator_at_one_subset(
     kind: str, operator: SubsetMLP, rows: Rows, generator: torch.Generator
 ) -> None:
-    net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), D)
+    net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), torch.arange(D), D)
     subset = draw_subsets(1, D, S, generator=generator)[0]
     predictor = collapse(net, subset)
     expected = net(rows.all(), subset.unsqueeze(0))[0]

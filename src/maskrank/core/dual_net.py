@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.losses import Task
@@ -22,7 +22,23 @@ from maskrank.core.selector import Selector
 from maskrank.core.subsets import to_mask
 from maskrank.core.training import DualNetTrainer, train_dual_net
 
-NetFactory = Callable[[int, int], nn.Module]  # (n_features, n_outputs) -> a net with forward(x, mask)
+
+@dataclass(frozen=True)
+class OwnNet:
+    """An operator net of the user's own.
+
+    Attributes
+    ----------
+    make : callable (width, n_outputs) -> nn.Module
+        Its ``forward(x, mask)`` takes the masked features and the mask, both (rows, width).
+    columns : Tensor (d,)
+        Where the d features that can be chosen stand in the net's input.
+    width : int
+    """
+
+    make: Callable[[int, int], nn.Module]
+    columns: Tensor
+    width: int
 
 
 @dataclass(frozen=True)
@@ -55,7 +71,7 @@ def fit_dual_net(
     config: TrainConfig,
     generator: torch.Generator,
     names: Sequence[str],
-    net: NetFactory | None = None,
+    net: OwnNet | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> DualNetResult:
     """Train both nets, rank the features, and make the predictor on the chosen ones.
@@ -66,8 +82,8 @@ def fit_dual_net(
         s, in 1..d-1.
     names : sequence of str
         One for each feature.
-    net : callable, optional
-        Makes the operator's net; None takes the MLP of the recipe.
+    net : OwnNet, optional
+        None takes the MLP of the recipe.
     """
     device = rows.x.device
     with _reproducible(generator, when=net is not None):
@@ -100,13 +116,13 @@ def build_operator(
     *,
     config: TrainConfig,
     generator: torch.Generator,
-    net: NetFactory | None = None,
+    net: OwnNet | None = None,
 ) -> nn.Module:
     """The MLP of the recipe, or the user's own net behind a mask."""
     if net is not None:
-        own = net(n_features, task.n_outputs)
-        _check_net(own, n_features, task.n_outputs)
-        return MaskedModule(own, n_features)
+        own = net.make(net.width, task.n_outputs)
+        _check_net(own, net.width, task.n_outputs)
+        return MaskedModule(own, net.columns, net.width)
     if not config.operator_hidden:
         raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
     return SubsetMLP(
@@ -120,14 +136,14 @@ def build_operator(
 
 
 @torch.no_grad()
-def _check_net(net: nn.Module, n_features: int, n_outputs: int) -> None:
+def _check_net(net: nn.Module, width: int, n_outputs: int) -> None:
     """Try a net of the user's own on two rows, so that a misfit is named before any training."""
     net.eval()
-    outputs = net(torch.zeros(2, n_features), torch.ones(2, n_features))
+    outputs = net(torch.zeros(2, width), torch.ones(2, width))
     net.train()
     if tuple(outputs.shape) != (2, n_outputs):
         raise ValueError(
-            f"the operator's net returns outputs of shape {tuple(outputs.shape)} for 2 rows of {n_features} features; "
+            f"the operator's net returns outputs of shape {tuple(outputs.shape)} for 2 rows of {width} features; "
             f"this task needs (2, {n_outputs})"
         )
 
@@ -143,7 +159,7 @@ def build_selector(n_features: int, size: int, *, config: TrainConfig, generator
     )
 
 
-def _make_predictor(trainer: DualNetTrainer, optimal: torch.Tensor, callbacks: Sequence[Callback]) -> nn.Module:
+def _make_predictor(trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback]) -> nn.Module:
     importance = importance_gradient(trainer.selector, to_mask(optimal, trainer.rows.n_features))[optimal]
     config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
     if config.refit_members and isinstance(trainer.operator, SubsetMLP):

@@ -62,21 +62,29 @@ class MaskedModule(nn.Module):
     Parameters
     ----------
     net : nn.Module
-        Takes x⊗m and m, both (rows, d), and returns (rows, outputs).
-    n_features : int
+        Takes x⊗m and m, both (rows, width), and returns (rows, outputs).
+    columns : Tensor (d,)
+        Where the d features stand in the net's input; what is left of its width is never switched on.
+    width : int
     """
 
-    def __init__(self, net: nn.Module, n_features: int) -> None:
+    def __init__(self, net: nn.Module, columns: Tensor, width: int) -> None:
         super().__init__()
         self.net = net
-        self.n_features = n_features
+        self.register_buffer("columns", columns)
+        self.width = width
+
+    def places(self, subsets: Tensor) -> Tensor:
+        """Where the features of subsets stand in the net's input."""
+        return self.get_buffer("columns")[subsets]
 
     def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
-        x = batch.dense()  # (batch, d)
-        mask = to_mask(subsets, self.n_features, dtype=x.dtype)  # (masks, d)
-        shape = (len(subsets), len(batch), self.n_features)
-        masked = (x.unsqueeze(0) * mask.unsqueeze(1)).flatten(0, 1)  # (masks * batch, d)
-        mask = mask.unsqueeze(1).expand(shape).flatten(0, 1)  # (masks * batch, d)
+        dense = batch.dense()  # (batch, d)
+        x = dense.new_zeros((len(batch), self.width)).index_copy(1, self.get_buffer("columns"), dense)
+        mask = to_mask(self.places(subsets), self.width, dtype=x.dtype)  # (masks, width)
+        shape = (len(subsets), len(batch), self.width)
+        masked = (x.unsqueeze(0) * mask.unsqueeze(1)).flatten(0, 1)  # (masks * batch, width)
+        mask = mask.unsqueeze(1).expand(shape).flatten(0, 1)  # (masks * batch, width)
         return self.net(masked, mask).unflatten(0, shape[:2])  # type: ignore[no-any-return]
 
 

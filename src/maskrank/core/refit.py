@@ -64,16 +64,16 @@ class StackedMLP(nn.Module):
 class MaskedPredictor(nn.Module):
     """A net of the user's own at m*: the s chosen columns are put in their places, all others are zero."""
 
-    def __init__(self, net: nn.Module, subset: Tensor, n_features: int) -> None:
+    def __init__(self, net: nn.Module, places: Tensor, width: int) -> None:
         super().__init__()
         self.net = net
-        self.register_buffer("subset", subset)
-        self.n_features = n_features
+        self.register_buffer("places", places)
+        self.width = width
 
     def forward(self, x: Tensor) -> Tensor:
         """(rows, s) -> (rows, outputs)."""
-        places = self.get_buffer("subset").expand(len(x), -1)
-        full = torch.zeros((len(x), self.n_features), dtype=x.dtype, device=x.device)
+        places = self.get_buffer("places").expand(len(x), -1)
+        full = torch.zeros((len(x), self.width), dtype=x.dtype, device=x.device)
         mask = torch.zeros_like(full).scatter_(1, places, 1.0)
         return self.net(full.scatter(1, places, x), mask)  # type: ignore[no-any-return]
 
@@ -92,7 +92,7 @@ def collapse(operator: nn.Module, subset: Tensor) -> nn.Module:
             operator.tail.activation,
         )
     if isinstance(operator, MaskedModule):
-        return MaskedPredictor(copy.deepcopy(operator.net), subset.clone(), operator.n_features)
+        return MaskedPredictor(copy.deepcopy(operator.net), operator.places(subset), operator.width)
     raise TypeError(f"no predictor can be made of an operator of type {type(operator).__name__}")
 
 
