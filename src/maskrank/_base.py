@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.core.config import TrainConfig, preset
 from maskrank.core.dual_net import OwnNet, fit_dual_net
@@ -27,6 +26,11 @@ from maskrank.persistence import StoredModel, as_tuples, write_model
 from maskrank.preparation import (
     Array,
     Scaling,
+    candidate_columns,
+    frame_kind,
+    hidden_sizes,
+    is_sizes,
+    net_maker,
     resolve_device,
     resolve_seed,
     resolve_size,
@@ -105,12 +109,12 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        kind = _frame_kind(X)
+        kind = frame_kind(X)
         X, y = self._validate_rows(X, y, reset=True)
         d = X.shape[1]
         size = resolve_size(self.n_features_to_select, d)
         config = self._config()
-        make_net = _net_maker(self.operator)
+        make_net = net_maker(self.operator)
         target = self._learn_target(y)
         generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
         if (X_val is None) != (y_val is None):
@@ -124,7 +128,7 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
             target_val = self._encode_target(y_val)
 
-        candidates = _candidate_columns(X, size)
+        candidates = candidate_columns(X, size)
         x_scaling = Scaling.learn(X, enabled=self.standardize)
         y_scaling = self._scale_target(target)
         device = resolve_device(self.device)
@@ -246,7 +250,7 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """The constructor parameters that a file can hold: no objects of the user's session."""
         parameters = self.get_params()
         parameters.pop("callbacks")
-        if not _is_sizes(self.operator):
+        if not is_sizes(self.operator):
             parameters.pop("operator")
         if not isinstance(self.random_state, numbers.Integral):
             parameters.pop("random_state")
@@ -329,8 +333,8 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         config = preset(
             self.preset,
             **changes,
-            operator_hidden=_hidden_sizes("operator", self.operator) if _is_sizes(self.operator) else None,
-            selector_hidden=None if self.selector is None else _hidden_sizes("selector", self.selector),
+            operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
+            selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),
         )
         return config if self.refit else replace(config, refit_members=0)
 
@@ -387,41 +391,3 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
         with torch_threads(1):
             return torch.cat([self.predictor_(part) for part in scaled.split(_ROWS_AT_ONCE)])
-
-
-def _candidate_columns(X: Array, size: int) -> Array:
-    """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
-    changing = varies(X)
-    if not changing.any():
-        raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
-    missing = max(0, size + 1 - changing.sum())
-    return np.sort(np.concatenate([np.flatnonzero(changing), np.flatnonzero(~changing)[:missing]]))
-
-
-def _frame_kind(X: Any) -> str:
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
-
-
-def _is_sizes(operator: Any) -> bool:
-    return isinstance(operator, (tuple, list))
-
-
-def _hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
-    if not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
-        raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
-    return tuple(int(size) for size in sizes)
-
-
-def _net_maker(operator: Any) -> Callable[[int, int], nn.Module] | None:
-    """The function that makes the operator's net, or None for the recipe's MLP."""
-    if operator is None or _is_sizes(operator):
-        return None
-    if isinstance(operator, nn.Module):
-        return lambda n_features, n_outputs: copy.deepcopy(operator)
-    if callable(operator):
-        return operator  # type: ignore[no-any-return]
-    raise ValueError(
-        f"operator={operator!r} must be None, a tuple of hidden sizes, an nn.Module, or a function "
-        "(n_features, n_outputs) -> nn.Module"
-    )

@@ -117,7 +117,7 @@ def rank(
     show_facts(console, summary)
     console.print()
     show_ranking(console, fitted.result_)
-    console.print("\nscore: how much the feature lowers the net's loss; 0 = an average feature left out", style="dim")
+    console.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
 
     if json is not None:
         write_atomically(json, ranking_json(fitted, seconds=seconds))

@@ -1,17 +1,20 @@
-"""From validated arrays to what the core takes: size, split, scaling, device, seed."""
+"""From a user's parameters and arrays to what the core takes: size, seed, device, net, columns, split, scaling."""
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 Array = NDArray[Any]
 
@@ -128,3 +131,44 @@ def split_rows(
         held_out.append(shuffled[: min(max(1, round(share * len(rows))), len(rows) - 1)])
     validation = np.sort(np.concatenate(held_out))
     return np.setdiff1d(np.arange(n), validation), validation
+
+
+def candidate_columns(X: Array, size: int) -> Array:
+    """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
+    changing = varies(X)
+    if not changing.any():
+        raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
+    missing = max(0, size + 1 - changing.sum())
+    return np.sort(np.concatenate([np.flatnonzero(changing), np.flatnonzero(~changing)[:missing]]))
+
+
+def frame_kind(X: Any) -> str:
+    """The library whose frames the user works with: "polars" or "pandas"."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
+
+
+def is_sizes(operator: Any) -> bool:
+    """Whether an operator is given by its hidden sizes."""
+    return isinstance(operator, (tuple, list))
+
+
+def hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
+    """Hidden layer sizes, checked."""
+    if not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
+        raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
+    return tuple(int(size) for size in sizes)
+
+
+def net_maker(operator: Any) -> Callable[[int, int], nn.Module] | None:
+    """The function that makes the operator's net, or None for the recipe's MLP."""
+    if operator is None or is_sizes(operator):
+        return None
+    if isinstance(operator, nn.Module):
+        return lambda n_features, n_outputs: copy.deepcopy(operator)
+    if callable(operator):
+        return operator  # type: ignore[no-any-return]
+    raise ValueError(
+        f"operator={operator!r} must be None, a tuple of hidden sizes, an nn.Module, or a function "
+        "(n_features, n_outputs) -> nn.Module"
+    )
