@@ -140,6 +140,30 @@ def test_bad_input_is_one_line_and_code_2(xor_csv: Path, options: list[str], mes
     assert message in said
 
 
+def test_each_output_needs_a_file_of_its_own(xor_csv: Path, tmp_path: Path) -> None:
+    before = xor_csv.read_text()
+    asked = ("rank", xor_csv, "--target", "label", "--size", "3")
+    assert "is given twice" in run(*asked, "--csv", xor_csv, code=2)[1]
+    assert "is given twice" in run(*asked, "--csv", tmp_path / "o", "--json", tmp_path / "o", code=2)[1]
+    assert xor_csv.read_text() == before
+    assert "is not a plain file" in run(*asked, "--json", "/dev/null", code=2)[1]
+
+
+def test_a_link_stays_a_link(xor_csv: Path, tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    run("rank", xor_csv, "--target", "label", "--size", "3", "--json", link, "--quiet")
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["size"] == 3
+
+
+def test_a_terminal_without_unicode_still_gets_its_answer(xor_csv: Path) -> None:
+    result = CliRunner(charset="ascii").invoke(app, ["rank", str(xor_csv), "--target", "label", "--size", "3", "-q"])
+    assert result.exit_code == 0
+    assert "##" in result.stdout
+
+
 def test_nothing_is_written_when_the_table_is_bad(tmp_path: Path) -> None:
     bad, out = tmp_path / "bad.csv", tmp_path / "out.json"
     bad.write_text("a,b,y\n1,2,u\n1,x,v\n")

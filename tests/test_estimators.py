@@ -13,6 +13,7 @@ from torch import nn
 
 from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN, Progress
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
+from maskrank.preparation import resolve_device, split_rows
 
 BUDGET = 48
 X, Y, _ = make_orange_skin(120, random_state=0)
@@ -159,6 +160,47 @@ def test_shifted_and_scaled_columns_change_nothing() -> None:
     moved = quick().fit(X * 2.0**20 + 2.0**22, Y)
     assert np.array_equal(plain.ranking_, moved.ranking_)
     np.testing.assert_allclose(plain.raw_scores_, moved.raw_scores_, atol=1e-3)
+    np.testing.assert_allclose(plain.predict_proba(X), moved.predict_proba(X * 2.0**20 + 2.0**22), atol=1e-3)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_very_small_and_very_large_values(factor: float) -> None:
+    plain, scaled = quick().fit(X, Y), quick().fit(X * factor, Y)
+    np.testing.assert_allclose(plain.raw_scores_, scaled.raw_scores_, atol=1e-3)
+
+
+def test_training_that_leaves_the_range_of_numbers_is_an_error() -> None:
+    with pytest.raises(ValueError, match="left the range of numbers"):
+        quick(operator_rate=1e38).fit(X, Y)
+    with pytest.raises(ValueError, match="too large for 32-bit floats"):
+        quick(standardize=False).fit(X * 1e39, Y)
+
+
+def test_scaling_is_learned_on_training_rows_only() -> None:
+    shifted = np.vstack([X, X[:20] + 100.0])
+    model = quick().fit(X, Y, X_val=shifted[120:], y_val=Y[:20])
+    np.testing.assert_allclose(model._x_scaling.mean, X[:, model.support_].mean(axis=0))
+    np.testing.assert_allclose(model._x_scaling.scale, X[:, model.support_].std(axis=0))
+
+
+def test_the_split_is_disjoint_and_keeps_the_shares_of_the_classes(generator: torch.Generator) -> None:
+    labels = np.repeat([0, 1, 2], [50, 8, 2])
+    train, held_out = split_rows(60, 0.2, labels=labels, generator=generator)
+    assert sorted([*train, *held_out]) == list(range(60))
+    assert np.bincount(labels[held_out]).tolist() == [10, 2, 1]
+    train, held_out = split_rows(10, 0.2, labels=None, generator=generator)
+    assert sorted([*train, *held_out]) == list(range(10))
+    assert len(held_out) == 2
+
+
+def test_auto_takes_the_best_device_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert resolve_device("auto").type == "cpu"
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert resolve_device("auto").type == "mps"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve_device("auto").type == "cuda"
 
 
 @pytest.mark.parametrize("s", [1, 9])
@@ -210,6 +252,10 @@ def test_targets_that_teach_nothing_are_refused() -> None:
         ({"selector": (0,)}, r"selector=\(0,\)"),
         ({"device": "abacus"}, "device='abacus'"),
         ({"preset": "paper:yale"}, "has no MLP operator"),
+        ({"preset": []}, r"preset=\[\] is not known"),
+        ({"selector": 8}, "selector=8"),
+        ({"callbacks": print}, "callbacks="),
+        ({"phase1_batches": 48}, "leaves nothing of max_batches=48"),
     ],
 )
 def test_impossible_parameters_are_named(parameters: dict[str, object], message: str) -> None:
@@ -230,15 +276,69 @@ def test_constant_columns_are_never_above_an_informative_one() -> None:
     assert model.feature_importances_[constant].max() <= model.feature_importances_[1:11].min()
 
 
-def test_more_places_than_columns_that_vary() -> None:
-    narrow = np.column_stack([np.ones((120, 4)), X[:, :2]])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("s", [2, 3, 4])
+def test_more_places_than_columns_that_vary(s: int, seed: int) -> None:
+    narrow = np.column_stack([np.ones((120, 3)), X[:, :2]])
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    model = DualNetClassifier(4, max_batches=300, random_state=0).fit(narrow, y)
-    assert model.support_[[4, 5]].all()
-    assert sorted(model.ranking_[[4, 5]]) == [1, 2]
+    model = quick(s, random_state=seed).fit(narrow, y)
+    assert model.support_.sum() == s
+    assert sorted(model.ranking_[[3, 4]]) == [1, 2]
 
 
-def test_validation_rows_of_ones_own_are_used_for_nothing_but_stopping() -> None:
+def test_history_and_callbacks_call_the_columns_by_their_own_numbers() -> None:
+    heard: list[Progress] = []
+    wide = np.column_stack([np.zeros((120, 3)), X])
+    model = quick(callbacks=(heard.append,)).fit(wide, Y)
+    told = {i for p in heard for i in p.optimal} | {i for _, indices in model.history_.optimal for i in indices}
+    assert min(told) >= 3
+    assert max(told) <= 12
+
+
+def test_validation_targets_may_be_a_column() -> None:
+    y = X[:, 0]
+    fits = [
+        DualNetRegressor(3, max_batches=BUDGET, random_state=0).fit(X, a, X_val=X[:30], y_val=b)
+        for a in (y, y[:, None])
+        for b in (y[:30], y[:30, None])
+    ]
+    assert len({round(model.validation_score_, 9) for model in fits}) == 1
+
+
+class Normalised(TwoLayers):
+    def __init__(self, n_features: int, n_outputs: int) -> None:
+        super().__init__(n_features, n_outputs)
+        self.layers.insert(1, nn.BatchNorm1d(8))
+
+
+def test_batch_normalisation_and_dropout_stay_in_training_mode() -> None:
+    modes: list[bool] = []
+
+    class Watching(Normalised):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            modes.append(self.training)
+            return super().forward(x, mask)
+
+    model = quick(operator=Watching).fit(X, Y)
+    assert sum(modes) >= 2 * BUDGET  # every operator batch of both phases, and the fine-tuning
+    one_by_one = np.vstack([model.predict_proba(row[None]) for row in X[:5]])
+    np.testing.assert_allclose(one_by_one, model.predict_proba(X[:5]))
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (lambda d, k: "net", "must make an nn.Module, not str"),
+        (lambda d, k: nn.Identity(), "has no parameters"),
+        (lambda d, k: nn.Linear(d, k), r"can't be called as net\(x, mask\)"),
+    ],
+)
+def test_an_operator_that_is_no_net_of_two_inputs(operator: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        quick(operator=operator).fit(X, Y)
+
+
+def test_validation_rows_of_ones_own() -> None:
     train, held_out = slice(0, 90), slice(90, 120)
     model = quick().fit(X[train], Y[train], X_val=X[held_out], y_val=Y[held_out])
     assert model.validation_score_ == pytest.approx((model.predict(X[held_out]) == Y[held_out]).mean())

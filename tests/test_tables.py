@@ -69,11 +69,16 @@ def test_npz_with_and_without_names(tmp_path: Path) -> None:
     np.savez(path, X=X, y=y, feature_names=["u"])
     assert "1 entries for 2 features" in refused(path)
     np.savez(path, X=X)
-    assert "no array 'y'" in refused(path)
+    assert "there is no column 'y'" in refused(path)
+    assert select_columns(str(path), ["x1"]).tolist() == [[1], [3], [5], [7]]  # new rows need no target
+    np.savez(path, y=y)
+    assert "no array 'X'" in refused(path)
+    np.savez(path, X=X + 1j, y=y)
+    assert "real numbers are needed" in refused(path)
     np.savez(path, X=X, y=np.array([{}, {}, {}, {}]))
     assert "not an .npz file of plain arrays" in refused(path)  # a pickle is never opened
     path.write_bytes(path.read_bytes()[:100])
-    assert "damaged" in refused(path) or "not an .npz" in refused(path)
+    assert "is damaged" in refused(path)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +158,27 @@ def test_binary_files_and_other_encodings(file: Path) -> None:
     assert "is a binary file" in refused(file)
     file.write_bytes("a,größe,y\n1,2,0\n".encode("latin-1"))
     assert "is not UTF-8 text" in refused(file)
+
+
+def test_old_line_ends_and_blank_first_lines(file: Path) -> None:
+    file.write_bytes(GOOD.replace("\n", "\r").encode())
+    assert load_table(str(file), target="y").X.shape == (4, 2)
+    file.write_text("\n\n" + GOOD)
+    assert load_table(str(file), target="y").X.shape == (4, 2)
+    file.write_text(GOOD.replace("a,b,y", '"a\nlong",b,y'))
+    assert load_table(str(file), target="y").names == ["a\nlong", "b"]
+
+
+def test_a_column_without_a_name(file: Path) -> None:
+    file.write_text("a,b,y,\n1,2,0,\n3,4,1,\n")
+    assert "column 4 has no name" in refused(file)
+
+
+@pytest.mark.parametrize("value", ["inf", "1e400"])
+@pytest.mark.parametrize("task", ["auto", "classification", "regression"])
+def test_an_infinite_target(file: Path, value: str, task: str) -> None:
+    file.write_text(f"a,b,y\n1,2,0\n3,4,1\n5,6,{value}\n")
+    assert "the target 'y' holds an infinite value" in refused(file, task=task)
 
 
 def test_targets_that_teach_nothing(file: Path) -> None:

@@ -41,8 +41,6 @@ from maskrank.preparation import (
 
 _ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
-_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
-
 
 class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
@@ -102,8 +100,8 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : array or frame (n, d)
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
-            Rows for early stopping; without them ``validation_fraction`` of the rows are held out. Early stopping
-            is all they are used for.
+            Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
+            them ``validation_fraction`` of the rows are held out.
 
         Returns
         -------
@@ -135,10 +133,10 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         def rows(X: Array, target: Array) -> Rows:
             scaled = x_scaling.take(candidates).apply(X[:, candidates])
-            return Rows(
-                torch.from_numpy(np.ascontiguousarray(scaled, dtype=np.float32)).to(device),
-                self._target_tensor(target, y_scaling).to(device),
-            )
+            x, y = torch.from_numpy(scaled).float().contiguous(), self._target_tensor(target, y_scaling)
+            if not (bool(x.isfinite().all()) and bool(y.isfinite().all())):
+                raise ValueError("X or y holds values too large for 32-bit floats: standardize=True, or smaller units")
+            return Rows(x.to(device), y.to(device))
 
         with torch_threads(1 if make_net is None else None), self._listeners() as callbacks:
             result = fit_dual_net(
@@ -149,10 +147,17 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 config=config,
                 generator=generator,
                 names=[str(i) for i in candidates],
+                columns=candidates,
+                required=_required(X, candidates, size),
                 net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), d),
                 callbacks=callbacks,
             )
 
+        if not np.isfinite(result.ranking.raw_scores).all():
+            raise ValueError(
+                f"the training left the range of numbers (operator_rate={config.operator_rate}, selector_rate="
+                f"{config.selector_rate}): try smaller rates, or standardize=True"
+            )
         self._frame_kind = kind
         self.config_ = config
         self.history_ = result.history
@@ -254,6 +259,10 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             parameters.pop("operator")
         if not isinstance(self.random_state, numbers.Integral):
             parameters.pop("random_state")
+        parameters["device"] = str(self.device)
+        for name in ("operator", "selector"):
+            if is_sizes(parameters.get(name)):
+                parameters[name] = [int(size) for size in parameters[name]]
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
 
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
@@ -340,6 +349,8 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _listeners(self) -> Iterator[tuple[Callback, ...]]:
+        if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):
+            raise ValueError(f"callbacks={self.callbacks!r} must be a tuple of functions")
         callbacks = tuple(self.callbacks)
         if not self.verbose:
             yield callbacks
@@ -389,5 +400,12 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _outputs(self, chosen: Array) -> Tensor:
         """The predictor's outputs for the chosen columns: (n, s) -> (n, outputs)."""
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
+        at_once = getattr(self.predictor_, "rows_at_once", _ROWS_AT_ONCE)
         with torch_threads(1):
-            return torch.cat([self.predictor_(part) for part in scaled.split(_ROWS_AT_ONCE)])
+            return torch.cat([self.predictor_(part) for part in scaled.split(at_once)])
+
+
+def _required(X: Array, candidates: Array, size: int) -> Tensor | None:
+    """The candidates that vary, where there is room for all of them: a constant never takes the place of one."""
+    changing = np.flatnonzero(varies(X[:, candidates]))
+    return torch.from_numpy(changing) if len(changing) <= size else None

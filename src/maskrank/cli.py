@@ -5,6 +5,7 @@ What a command needs is imported inside it, so that ``maskrank --help`` answers 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -83,6 +84,7 @@ def rank(
     from maskrank.files import check_writable, write_atomically
 
     outputs = [path for path in (json, csv, report, model) if path is not None]
+    _check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
     if task not in ("auto", "classification", "regression"):
@@ -114,11 +116,6 @@ def rank(
         ("task", f"{table.task} ({table.reason})"),
         *facts(fitted, seconds=seconds),
     ]
-    show_facts(console, summary)
-    console.print()
-    show_ranking(console, fitted.result_)
-    console.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
-
     if json is not None:
         write_atomically(json, ranking_json(fitted, seconds=seconds))
     if csv is not None:
@@ -133,6 +130,11 @@ def rank(
         write_atomically(report, page)
     if model is not None:
         fitted.save(model)
+
+    show_facts(console, summary)
+    console.print()
+    show_ranking(console, fitted.result_)
+    console.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
     if outputs and not quiet:
         typer.echo(f"written: {', '.join(outputs)}", err=True)
 
@@ -222,7 +224,18 @@ _GENERATORS = {"xor": "xor", "regression": "nonlinear_regression", "orange_skin"
 def _console() -> Console:
     from rich.console import Console
 
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a name that the terminal can't show must not cost the answer
     return Console(highlight=False)
+
+
+def _check_distinct(data: str, outputs: list[str]) -> None:
+    """No output may fall on the table or on another output."""
+    seen = {os.path.realpath(data)}
+    for path in outputs:
+        if os.path.realpath(path) in seen:
+            raise ValueError(f"{path} is given twice: the table and each output need a file of their own")
+        seen.add(os.path.realpath(path))
 
 
 def _size(text: str | None) -> int | float | None:

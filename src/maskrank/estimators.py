@@ -50,7 +50,8 @@ _PARAMETERS = """
     verbose : int
         1 shows a progress bar on standard error.
     random_state : int, Generator, RandomState or None
-        The same number gives the same result, bit for bit, on one machine.
+        The same number gives the same result, bit for bit, on one machine (with a net of your own: and with the
+        same number of torch threads).
 """
 
 _ATTRIBUTES = """
@@ -122,6 +123,8 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
 
     def _learn_target(self, y: Array) -> Array:
         check_classification_targets(y)
+        if np.asarray(y).dtype.kind not in "OUSbiuf":
+            raise ValueError(f"labels of type {np.asarray(y).dtype} are not supported: use text or numbers")
         self.classes_, target = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         if len(self.classes_) == 1:
             raise ValueError(f"y holds one class only, {_shown(self.classes_[0])}: at least 2 classes are needed")
@@ -206,7 +209,8 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: 
     def _encode_target(self, y: Array) -> Array:
         if _columns(y).shape[1] != self.n_outputs_:
             raise ValueError(f"y_val has {_columns(y).shape[1]} outputs, y has {self.n_outputs_}")
-        return y.astype(np.float64)
+        values = _columns(y).astype(np.float64)
+        return values[:, 0] if self._single_output else values
 
     def _scale_target(self, target: Array) -> Scaling | None:
         return Scaling.learn(_columns(target), enabled=self.standardize)

@@ -9,9 +9,12 @@ from pathlib import Path
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write to a temporary file beside the target, then put it in place in one step."""
-    target = Path(path)
+    target = _real_target(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise type(error)(f"{path} can't be written: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -24,13 +27,25 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise an OSError that says why a file can't be written here, before any work is done for it."""
-    target = Path(path)
+    target = _real_target(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: give the name of a file to write")
+        raise IsADirectoryError(f"{path} is a folder: give the name of a file to write")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is not a plain file: give the name of a file to write")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target} can't be written: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise PermissionError(f"{target} can't be written: no permission")
+        raise FileNotFoundError(f"{path} can't be written: there is no folder {target.parent}")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} can't be written: no permission")
+    try:
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise type(error)(f"{path} can't be written: {error.strerror}") from error
+
+
+def _real_target(path: str | os.PathLike[str]) -> Path:
+    """The file itself, behind any links."""
+    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 def _default_mode() -> int:

@@ -56,9 +56,9 @@ def resolve_device(device: str | torch.device) -> torch.device:
     """The device of this name; "auto" takes CUDA, then Apple's MPS, then the CPU."""
     if device != "auto":
         try:
-            return torch.device(device)
-        except RuntimeError as error:
-            raise ValueError(f"device={device!r} is not known; for example 'auto', 'cpu', 'cuda', 'mps'") from error
+            return torch.zeros(1, device=device).device
+        except (RuntimeError, AssertionError, TypeError) as error:
+            raise ValueError(f"device={device!r} can't be used here; try 'auto' or 'cpu'") from error
     if torch.cuda.is_available():
         return torch.device("cuda")
     if torch.backends.mps.is_available():
@@ -90,8 +90,10 @@ class Scaling:
         """Mean and standard deviation; columns that do not vary keep scale 1."""
         if not enabled:
             return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
-        scale = values.std(axis=0)
-        return cls(values.mean(axis=0), np.where(varies(values), scale, 1.0))
+        largest = np.abs(values).max(axis=0)
+        unit = np.where(largest > 0, largest, 1.0)  # squares of very large or small values leave the range of floats
+        scale = unit * (values / unit).std(axis=0)
+        return cls(unit * (values / unit).mean(axis=0), np.where(varies(values), scale, 1.0))
 
     def apply(self, values: Array) -> Array:
         return (values - self.mean) / self.scale
@@ -155,7 +157,7 @@ def is_sizes(operator: Any) -> bool:
 
 def hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
     """Hidden layer sizes, checked."""
-    if not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
+    if not is_sizes(sizes) or not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
         raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
     return tuple(int(size) for size in sizes)
 

@@ -41,7 +41,7 @@ def ranking_json(model: Model, *, seconds: float) -> str:
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def ranking_csv(ranking: Ranking) -> str:

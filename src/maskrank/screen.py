@@ -30,10 +30,11 @@ def show_ranking(console: Console, ranking: Ranking) -> None:
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("")
     chosen = ranking.order[: ranking.size]
+    block = "█" if console.encoding.startswith("utf") else "#"
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
         score = float(ranking.scores[i])
-        bar = "█" * round(_BAR * max(0.0, score) / largest)
+        bar = block * round(_BAR * max(0.0, score) / largest)
         table.add_row(str(rank), Text(ranking.names[i]), f"{score:+.4f}", Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), tas
     frame = read_frame(source)
     where = _place(source)
     if target is None:
-        if not source.endswith(".npz"):
+        if not source.lower().endswith(".npz"):
             raise TableError(f"{where}: name the target column with --target; there are {_listing(frame.columns)}")
         target = "y"
     for name in (target, *drop):
@@ -122,14 +123,15 @@ def read_frame(source: str) -> pd.DataFrame:
         raise TableError(f"{source}: there is no such file")
     if path.is_dir():
         raise TableError(f"{source}: is a folder; give a file ({', '.join(SUFFIXES)})")
-    if path.suffix not in SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise TableError(
             f"{source}: files ending in {path.suffix or 'nothing'!r} are not known; use {', '.join(SUFFIXES)}"
         )
     try:
-        if path.suffix == ".npz":
+        if suffix == ".npz":
             frame = _read_npz(path)
-        elif path.suffix == ".parquet":
+        elif suffix == ".parquet":
             frame = _read_parquet(path)
         else:
             frame = _read_csv(_decode(path.read_bytes(), source), source)
@@ -168,7 +170,12 @@ def _read_target(column: pd.Series, task: str, where: str) -> tuple[NDArray[Any]
         row = int(np.flatnonzero(column.isna())[0]) + 1
         raise TableError(f"{where}: the target {column.name!r} has a missing value in row {row} of the data")
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    distinct = column.nunique()
+    if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
+        raise TableError(f"{where}: the target {column.name!r} holds an infinite value")
+    try:
+        distinct = column.nunique()
+    except TypeError as error:
+        raise TableError(f"{where}: the target {column.name!r} holds neither numbers nor text") from error
     reason = "as asked"
     if task == "auto":
         whole = numeric and bool((column == column.round()).all())
@@ -179,26 +186,24 @@ def _read_target(column: pd.Series, task: str, where: str) -> tuple[NDArray[Any]
     if task == "regression":
         if not numeric:
             raise TableError(f"{where}: the target {column.name!r} holds text: that is --task classification")
-        values = column.to_numpy(dtype=np.float64)
-        if not np.isfinite(values).all():
-            raise TableError(f"{where}: the target {column.name!r} holds an infinite value")
-        return values, task, reason
-    whole = numeric and bool((column == column.round()).all())
+        return column.to_numpy(dtype=np.float64), task, reason
+    whole = numeric and bool(((column == column.round()) & (column.abs() < 2**63)).all())
     return (column.to_numpy(dtype=np.int64) if whole else column.astype(str).to_numpy(dtype=str)), task, reason
 
 
 def _read_csv(text: str, where: str) -> pd.DataFrame:
-    header_line = text.split("\n", 1)[0]
+    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
     if not text.strip():
         raise TableError(f"{where}: the file is empty")
-    separator = max(",;\t|", key=header_line.count)
-    header = next(csv.reader([header_line.rstrip("\r")], delimiter=separator))
-    _require_unique(header, where)
+    first_line = text.split("\n", 1)[0]
+    separator = max(",;\t|", key=first_line.count)
     try:
+        header = next(csv.reader(io.StringIO(text), delimiter=separator))
+        _require_unique(header, where)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(io.StringIO(text), sep=separator, index_col=False, low_memory=False)
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, csv.Error) as error:
         _raise_ragged(text, separator, len(header), where)
         raise TableError(f"{where}: is not a table: {str(error).strip()}") from error
     frame.columns = header
@@ -218,28 +223,28 @@ def _raise_ragged(text: str, separator: str, expected: int, where: str) -> None:
 
 
 def _read_npz(path: Path) -> pd.DataFrame:
+    """X as columns and, where there is one, y as a column more."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            missing = [name for name in ("X", "y") if name not in archive]
-            if missing:
-                raise TableError(
-                    f"{path}: has no array {missing[0]!r}; an .npz table holds X, y and perhaps feature_names"
-                )
-            X, y = archive["X"], archive["y"]
-            names = [str(n) for n in archive["feature_names"]] if "feature_names" in archive else None
-    except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"{path}: is not an .npz file of plain arrays") from error
-    except Exception as error:  # zipfile and zlib raise their own kinds on a damaged archive
-        raise TableError(f"{path}: is damaged: {error}") from error
-    if X.ndim != 2 or y.shape != (len(X),):
-        raise TableError(f"{path}: X has shape {X.shape} and y {y.shape}; (rows, features) and (rows,) are needed")
-    if names is not None and len(names) != X.shape[1]:
+            arrays = {name: archive[name] for name in ("X", "y", "feature_names") if name in archive}
+    except PermissionError:
+        raise
+    except Exception as error:  # numpy, zipfile and zlib each raise their own kinds on a damaged archive
+        raise TableError(f"{path}: is not an .npz file of plain arrays, or it is damaged") from error
+    if "X" not in arrays:
+        raise TableError(f"{path}: has no array 'X'; an .npz table holds X, y and perhaps feature_names")
+    X, y = arrays["X"], arrays.get("y")
+    if X.ndim != 2 or (y is not None and y.shape != (len(X),)):
+        shapes = f"X has shape {X.shape}" + ("" if y is None else f" and y {y.shape}")
+        raise TableError(f"{path}: {shapes}; (rows, features) and (rows,) are needed")
+    if X.dtype.kind not in "biuf":
+        raise TableError(f"{path}: X holds values of type {X.dtype}; real numbers are needed")
+    names = [str(name) for name in arrays.get("feature_names", [f"x{i}" for i in range(X.shape[1])])]
+    if len(names) != X.shape[1]:
         raise TableError(f"{path}: feature_names has {len(names)} entries for {X.shape[1]} features")
-    names = names or [f"x{i}" for i in range(X.shape[1])]
-    _require_unique([*names, "y"], str(path))
-    return pd.concat([pd.DataFrame(X, columns=names), pd.Series(y, name="y")], axis=1)
+    _require_unique(names if y is None else [*names, "y"], str(path))
+    frame = pd.DataFrame(X, columns=names)
+    return frame if y is None else pd.concat([frame, pd.Series(y, name="y")], axis=1)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -257,7 +262,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _decode(content: bytes, where: str) -> str:
-    if b"\0" in content[:65536]:
+    if b"\0" in content:
         raise TableError(f"{where}: is a binary file, not text")
     try:
         return content.decode("utf-8-sig")
@@ -267,7 +272,9 @@ def _decode(content: bytes, where: str) -> str:
 
 def _require_unique(names: Sequence[str], where: str) -> None:
     seen: set[str] = set()
-    for name in names:
+    for place, name in enumerate(names, 1):
+        if not name.strip():
+            raise TableError(f"{where}: column {place} has no name; name it, or remove the separator that opens it")
         if name in seen:
             raise TableError(f"{where}: the column name {name!r} stands twice; names must be unique")
         seen.add(name)
@@ -297,7 +304,7 @@ def _example(column: pd.Series) -> str:
 
 
 def _quoted(name: str) -> str:
-    return f"'{name}'" if " " in name else name
+    return shlex.quote(name)
 
 
 def _place(source: str) -> str:

@@ -44,7 +44,9 @@ def test_it_works_in_a_pipeline_as_selector_and_as_classifier(data: tuple[np.nda
 def test_grid_search_over_the_size(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     model = DualNetClassifier(max_batches=BUDGET, random_state=0)
-    search = GridSearchCV(model, {"n_features_to_select": [2, 5], "n_subsets": [8, 16]}, cv=2).fit(X, y)
+    search = GridSearchCV(
+        model, {"n_features_to_select": np.array([2, 5]), "n_subsets": np.array([8, 16])}, cv=2, n_jobs=2
+    ).fit(X, y)
     assert search.best_estimator_.support_.sum() == search.best_params_["n_features_to_select"]
 
 

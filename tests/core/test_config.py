@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from maskrank.core.config import DEFAULT, PAPER, PAPER_TABLES, preset
@@ -60,12 +61,20 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
         ({"operator_rate": -1.0}, "operator_rate=-1.0"),
         ({"operator_rate": float("nan")}, "operator_rate=nan"),
         ({"n_perturbed": 0}, "n_perturbed=0"),
+        ({"n_perturbed": 2.5}, "n_perturbed=2.5"),
+        ({"max_batches": True}, "max_batches=True"),
+        ({"phase1_batches": -5}, "phase1_batches=-5"),
+        ({"operator_rate": "x"}, "operator_rate='x'"),
         ({"stop_on": "accuracy"}, "stop_on='accuracy'"),
     ],
 )
 def test_impossible_numbers_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         preset("default", **changes)
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    assert preset("default", n_subsets=np.int64(8)).n_subsets == 8
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:

@@ -29,6 +29,23 @@ def test_each_round_exchanges_one_feature() -> None:
     assert improve_subset(selector, worst, max_rounds=3).tolist() == [1, 3, 5]
 
 
+def test_every_selected_feature_of_negative_importance_is_tried() -> None:
+    """The feature of lowest gradient is not always the one to exchange: another exchange lowers the loss more."""
+    selector = additive_selector([0.0, 0.0, 0.0, 0.0])
+    tried: list[list[int]] = []
+    forward = selector.forward
+
+    def watching(subsets: torch.Tensor) -> torch.Tensor:
+        tried.extend(subsets.tolist())
+        return forward(subsets)
+
+    selector.forward = watching  # type: ignore[method-assign]
+    with torch.no_grad():
+        selector.weight.copy_(torch.tensor([[-0.2], [-0.3], [0.5], [0.4]]))
+    improve_subset(selector, torch.tensor([0, 1]), max_rounds=1)
+    assert tried == [[0, 1], [1, 2], [0, 2]]
+
+
 def test_the_full_subset_stays_as_it_is() -> None:
     everything = torch.arange(4)
     assert torch.equal(improve_subset(additive_selector([1.0, 2.0, 3.0, 4.0]), everything, max_rounds=5), everything)

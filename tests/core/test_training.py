@@ -84,6 +84,36 @@ def test_only_the_optimal_subset_is_ever_shown_to_the_validation_rows(monkeypatc
     assert [batch for batch, _ in recorder.history.validation] == [24, 40, 56, 72]  # every 16, from Phase II on
 
 
+def test_phase_two_proposes_from_the_last_beat_and_weighs_the_selector(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = make_trainer()
+    proposed: list[tuple[list[int], list[int]]] = []
+    expected: list[tuple[list[int], list[int]]] = []
+    weighed: list[bool] = []
+    propose, selector_step = trainer.propose, trainer.selector_step
+
+    def watching_propose(best: torch.Tensor, optimal: torch.Tensor) -> object:
+        proposed.append((best.tolist(), optimal.tolist()))
+        return propose(best, optimal)
+
+    def watching_selector_step(feedback: object) -> float:
+        loss = selector_step(feedback)  # type: ignore[arg-type]
+        optimal = trainer.find_optimal(max_rounds=SMALL.search_rounds)
+        expected.append((feedback.best.tolist(), optimal.tolist()))  # type: ignore[attr-defined]
+        weighed.append(feedback.weights is not None)  # type: ignore[attr-defined]
+        return loss
+
+    monkeypatch.setattr(trainer, "propose", watching_propose)
+    monkeypatch.setattr(trainer, "selector_step", watching_selector_step)
+    train_dual_net(trainer, Recorder(SMALL.max_batches))
+    assert proposed == [pair for pair in expected[2:-1] for _ in range(8)]
+    assert weighed == [False] * 3 + [True] * 7
+
+
+def test_the_recipe_names_the_optimiser() -> None:
+    assert isinstance(make_trainer().operator_optimizer, torch.optim.NAdam)
+    assert isinstance(make_trainer(DEFAULT).operator_optimizer, torch.optim.Adam)
+
+
 def test_targets_are_centred_in_each_batch_when_asked() -> None:
     trainer = make_trainer(replace(SMALL, centre_targets=True))
     feedback = trainer.operator_beat([trainer.explore(10), trainer.explore(10)], None)

@@ -6,6 +6,7 @@ adds the nets and numbers of its Tables 1 and 2 for one data set.
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -215,14 +216,18 @@ def preset(name: str, **changes: Any) -> TrainConfig:
     """A recipe by its name, with the changes that are not None.
 
     A smaller ``max_batches`` shortens what is around it too: Phase I to two thirds of it, so that the search has its
-    turn, and what follows to as many steps.
+    turn, and what follows to as many steps. Batches come in beats of ``selector_every``, so a count may be rounded up.
     """
-    if name not in PRESETS:
+    if name not in list(PRESETS):
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
-    config = replace(PRESETS[name], **{key: value for key, value in changes.items() if value is not None})
-    _check(config)
-    if changes.get("phase1_batches") is None:
+    asked = {key: _checked(key, value) for key, value in changes.items() if value is not None}
+    config = replace(PRESETS[name], **asked)
+    if "phase1_batches" not in asked:
         config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
+    elif config.phase1_batches >= config.max_batches:
+        raise ValueError(
+            f"phase1_batches={config.phase1_batches} leaves nothing of max_batches={config.max_batches} for the search"
+        )
     return replace(
         config,
         polish_steps=min(config.polish_steps, config.max_batches),
@@ -230,19 +235,20 @@ def preset(name: str, **changes: Any) -> TrainConfig:
     )
 
 
-def _check(config: TrainConfig) -> None:
-    for name in ("n_subsets", "batch_size", "selector_every", "validate_every", "patience", "max_batches"):
-        value = getattr(config, name)
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
-    if config.n_subsets < 3:
-        raise ValueError(f"n_subsets={config.n_subsets} must be at least 3: m_best, m_opt and a random one")
-    for name in ("operator_rate", "selector_rate"):
-        if not getattr(config, name) > 0:
-            raise ValueError(f"{name}={getattr(config, name)!r} must be above 0")
-    if config.n_perturbed < 1:
-        raise ValueError(f"n_perturbed={config.n_perturbed} must be at least 1")
-    if not 0 < config.exploit_share <= 1:
-        raise ValueError(f"exploit_share={config.exploit_share} must lie in (0, 1]")
-    if config.stop_on not in ("loss", "error"):
-        raise ValueError(f"stop_on={config.stop_on!r} is not known; there are 'loss' and 'error'")
+_LEAST = {"max_batches": 1, "batch_size": 1, "phase1_batches": 1, "n_perturbed": 1, "patience": 1, "n_subsets": 3}
+_RATES = ("operator_rate", "selector_rate")
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A single number of the recipe, as asked for by the user."""
+    if name in _LEAST:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < _LEAST[name]:
+            raise ValueError(f"{name}={value!r} must be a whole number of at least {_LEAST[name]}")
+        return int(value)
+    if name in _RATES and not (isinstance(value, numbers.Real) and 0 < float(value) < float("inf")):
+        raise ValueError(f"{name}={value!r} must be a number above 0")
+    if name == "exploit_share" and not (isinstance(value, numbers.Real) and 0 < float(value) <= 1):
+        raise ValueError(f"exploit_share={value!r} must lie in (0, 1]")
+    if name == "stop_on" and value not in ("loss", "error"):
+        raise ValueError(f"stop_on={value!r} is not known; there are 'loss' and 'error'")
+    return value

@@ -51,15 +51,11 @@ class DualNetResult:
     predictor : nn.Module
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
     history : History
-    validation_error, validation_loss : float
-        Of the predictor on the validation rows.
     """
 
     ranking: Ranking
     predictor: nn.Module
     history: History
-    validation_error: float
-    validation_loss: float
 
 
 def fit_dual_net(
@@ -71,6 +67,8 @@ def fit_dual_net(
     config: TrainConfig,
     generator: torch.Generator,
     names: Sequence[str],
+    columns: Sequence[int] | None = None,
+    required: Tensor | None = None,
     net: OwnNet | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> DualNetResult:
@@ -82,6 +80,10 @@ def fit_dual_net(
         s, in 1..d-1.
     names : sequence of str
         One for each feature.
+    columns : sequence of int, optional
+        By which numbers history and callbacks call the features; 0..d-1 if not given.
+    required : Tensor, optional
+        At most s features that m* holds in any case.
     net : OwnNet, optional
         None takes the MLP of the recipe.
     """
@@ -92,21 +94,14 @@ def fit_dual_net(
         trainer = DualNetTrainer(
             operator, selector, task, rows, validation, size=size, config=config, generator=generator
         )
-        recorder = Recorder(config.max_batches, callbacks)
+        recorder = Recorder(config.max_batches, callbacks, columns)
         optimal = train_dual_net(trainer, recorder)
-        optimal = polish_selector(trainer, optimal)
+        optimal = _with_required(polish_selector(trainer, optimal), required)
         recorder.spent("polish")
         predictor = _make_predictor(trainer, optimal, callbacks)
         recorder.spent("refit")
     predictor.eval().requires_grad_(False)
-    outputs = predictor(validation.x[:, optimal]).unsqueeze(0)
-    return DualNetResult(
-        ranking=rank_features(selector, optimal, names),
-        predictor=predictor,
-        history=recorder.history,
-        validation_error=float(task.error(outputs, validation.y).mean()),
-        validation_loss=float(task.loss(outputs, validation.y).mean()),
-    )
+    return DualNetResult(rank_features(selector, optimal, names), predictor, recorder.history)
 
 
 def build_operator(
@@ -138,8 +133,18 @@ def build_operator(
 @torch.no_grad()
 def _check_net(net: nn.Module, width: int, n_outputs: int) -> None:
     """Try a net of the user's own on two rows, so that a misfit is named before any training."""
-    net.eval()
-    outputs = net(torch.zeros(2, width), torch.ones(2, width))
+    if not isinstance(net, nn.Module):
+        raise ValueError(f"the operator must make an nn.Module, not {type(net).__name__}")
+    if not any(True for _ in net.parameters()):
+        raise ValueError(f"the operator's net, {type(net).__name__}, has no parameters to learn")
+    net.float().eval()
+    try:
+        outputs = net(torch.zeros(2, width), torch.ones(2, width))
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(
+            f"the operator's net, {type(net).__name__}, can't be called as net(x, mask) with x and mask of shape "
+            f"(2, {width}): {error}"
+        ) from error
     net.train()
     if tuple(outputs.shape) != (2, n_outputs):
         raise ValueError(
@@ -157,6 +162,15 @@ def build_selector(n_features: int, size: int, *, config: TrainConfig, generator
         fan_in=size if config.init_fan_in == "active" else n_features,
         generator=generator,
     )
+
+
+def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
+    """The subset with the required features in, and its own first ones for the rest."""
+    if required is None:
+        return optimal
+    required = required.to(optimal.device)
+    rest = optimal[~torch.isin(optimal, required)]
+    return torch.cat([required, rest[: len(optimal) - len(required)]]).sort().values
 
 
 def _make_predictor(trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback]) -> nn.Module:

@@ -29,9 +29,6 @@ class Task(Protocol):
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         """The figure people look at, for each mask and row; lower is better."""
 
-    def baseline(self, y: Tensor) -> Tensor:
-        """Mean error of the best answer that looks at no feature, learned and judged on y."""
-
 
 @dataclass(frozen=True)
 class BinaryTask:
@@ -45,10 +42,6 @@ class BinaryTask:
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return ((outputs.squeeze(-1) > 0) != y.bool()).float()
-
-    def baseline(self, y: Tensor) -> Tensor:
-        share = y.float().mean()
-        return torch.minimum(share, 1 - share)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., 1) -> (..., 2)."""
@@ -70,10 +63,6 @@ class MulticlassTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return (outputs.argmax(dim=-1) != y).float()
 
-    def baseline(self, y: Tensor) -> Tensor:
-        counts = torch.bincount(y, minlength=self.n_outputs)
-        return 1 - counts.max() / len(y)
-
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., k) -> (..., k)."""
         return torch.softmax(outputs, dim=-1)
@@ -90,9 +79,6 @@ class RegressionTask:
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return self.loss(outputs, y)
-
-    def baseline(self, y: Tensor) -> Tensor:
-        return (y - y.mean(dim=0)).square().mean()
 
 
 def subset_losses(operator: nn.Module, task: Task, batch: Batch, subsets: Tensor) -> Tensor:

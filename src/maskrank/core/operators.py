@@ -15,6 +15,8 @@ from maskrank.core.nets import Tail, glorot
 from maskrank.core.rows import Batch
 from maskrank.core.subsets import to_mask
 
+_VALUES_AT_ONCE = 1 << 19  # inputs of a net of the user's own in one forward
+
 
 class SubsetMLP(nn.Module):
     """An MLP on the concatenation of x⊗m and m, computed from the chosen columns alone.
@@ -51,7 +53,7 @@ class SubsetMLP(nn.Module):
     def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
         columns = batch.columns(subsets)  # (masks, batch, s)
         weights = F.embedding(subsets, self.weight_x)  # (masks, s, h)
-        shift = F.embedding_bag(subsets, self.weight_m, mode="sum") + self.bias  # (masks, h)
+        shift = F.embedding(subsets, self.weight_m).sum(dim=1) + self.bias  # (masks, h)
         hidden = torch.baddbmm(shift.unsqueeze(1), columns, weights)  # (masks, batch, h)
         return self.tail(hidden)  # type: ignore[no-any-return]
 
@@ -73,6 +75,11 @@ class MaskedModule(nn.Module):
         self.net = net
         self.register_buffer("columns", columns)
         self.width = width
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many masked rows one forward should hold, so that a net's inner layers fit in memory."""
+        return max(1, _VALUES_AT_ONCE // self.width)
 
     def places(self, subsets: Tensor) -> Tensor:
         """Where the features of subsets stand in the net's input."""
@@ -121,6 +128,10 @@ class ImageCNN(nn.Module):
             nn.ReLU(),
             nn.Linear(30, n_outputs),
         )
+        for layer in self.modules():
+            if isinstance(layer, nn.Conv2d | nn.Linear):
+                nn.init.xavier_uniform_(layer.weight)
+                nn.init.constant_(layer.bias, 0.0)  # type: ignore[arg-type]
 
     @staticmethod
     def _block(n_in: int, n_out: int, *, kernel: int) -> tuple[nn.Module, ...]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.losses import selector_loss, subset_losses
+from maskrank.core.operators import MaskedModule
 from maskrank.core.subsets import perturb
 from maskrank.core.training import DualNetTrainer
 
@@ -71,7 +72,8 @@ def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
     rows, training = trainer.rows, trainer.operator.training
     trainer.operator.eval()
     batch = rows.all() if len(rows) <= _MOST_ROWS else rows.sample(_MOST_ROWS, generator=trainer.generator)
-    parts = torch.split(subsets, max(1, _ROWS_AT_ONCE // len(batch)))
+    at_once = trainer.operator.rows_at_once if isinstance(trainer.operator, MaskedModule) else _ROWS_AT_ONCE
+    parts = torch.split(subsets, max(1, at_once // len(batch)))
     losses = torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
     trainer.operator.train(training)
     return losses

@@ -91,9 +91,14 @@ class Recorder:
     ----------
     max_batches : int
     callbacks : sequence of Callback
+    columns : sequence of int, optional
+        By which numbers the features are called; their own if not given.
     """
 
-    def __init__(self, max_batches: int, callbacks: Sequence[Callback] = ()) -> None:
+    def __init__(
+        self, max_batches: int, callbacks: Sequence[Callback] = (), columns: Sequence[int] | None = None
+    ) -> None:
+        self._columns = columns
         self.history = History()
         self.batch = 0
         self._max_batches = max_batches
@@ -108,6 +113,8 @@ class Recorder:
         self.batch += batches
         history.batches[phase] = history.batches.get(phase, 0) + batches
         self.spent(phase)
+        if self._columns is not None:
+            optimal = tuple(int(self._columns[i]) for i in optimal)
         validation = history.validation[-1][1] if history.validation else None
         progress = Progress(phase, self.batch, self._max_batches, operator_loss, selector_loss, validation, optimal)
         history.add(progress)

@@ -27,6 +27,7 @@ _DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the vali
 _SHARES = (1.0, 0.8, 0.6, 0.4)  # of the chosen features that a member looks at, in turn: fewer may predict better
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 _LARGEST_BATCH = 512
+_VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
 
 
@@ -69,6 +70,11 @@ class MaskedPredictor(nn.Module):
         self.net = net
         self.register_buffer("places", places)
         self.width = width
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows one forward should hold, so that the net's inner layers fit in memory."""
+        return max(1, _VALUES_AT_ONCE // self.width)
 
     def forward(self, x: Tensor) -> Tensor:
         """(rows, s) -> (rows, outputs)."""
@@ -121,59 +127,79 @@ def refit_mlp(
         Their scores.
     """
     x, x_validation = rows.x[:, subset], validation.x[:, subset]
-    members = config.refit_members
-    ensemble = _start(members, (x.shape[1], *config.refit_hidden, task.n_outputs), config.activation, generator)
-    ensemble.to(x.device)
-    seen = _visible(importance, members)  # (members, s, 1)
-    with torch.no_grad():
-        ensemble.weights[0].mul_(seen)
-    average = copy.deepcopy(ensemble)
-    kept = copy.deepcopy(ensemble)
-    lowest = torch.full((members,), torch.inf, device=x.device)
+    members, n_batch = config.refit_members, _batch_size(config, rows)
+    sizes = (x.shape[1], *config.refit_hidden, task.n_outputs)
+    ensemble = _start(members, sizes, config.activation, generator).to(x.device)
     decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(members) % len(_DECAYS)].view(-1, 1, 1)
+    seen = _visible(importance, members)  # (members, s, 1)
+    _shrink(ensemble, 0 * decay, seen)
+    average = copy.deepcopy(ensemble)
+    best = _BestMembers(ensemble)
     optimizer = torch.optim.Adam(ensemble.parameters(), lr=config.refit_rate, betas=(0.9, 0.99), fused=True)
-    patience = max(1, config.refit_steps // 3)
-    progress_at = 0
-    n_batch = _batch_size(config, rows)
 
     for step in range(1, config.refit_steps + 1):
         rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / config.refit_steps))
         optimizer.param_groups[0]["lr"] = rate
         index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
         outputs = ensemble.members(x[index])  # (members, batch, outputs)
-        # One task call sees all members' rows; the sum over members leaves each its own mean loss.
-        losses = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1))
+        # One task call sees all members' rows; the factor leaves each member its own mean loss.
+        loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1)).mean()
         optimizer.zero_grad()
-        (losses.mean() * members).backward()  # type: ignore[no-untyped-call]
+        (loss * members).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        with torch.no_grad():
-            for weight in ensemble.weights:
-                weight.mul_(1 - rate * decay)
-            ensemble.weights[0].mul_(seen)
-            share = 1 - min(_AVERAGING, step / (step + 10))
-            torch._foreach_lerp_(list(average.parameters()), list(ensemble.parameters()), share)
-            if step % _VALIDATE_EVERY and step != config.refit_steps:
-                continue
-            judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
-            better = judged < lowest
-            lowest = torch.where(better, judged, lowest)
-            for old, new in zip(kept.parameters(), average.parameters(), strict=True):
-                old[better] = new[better]
-            if bool(better.any()):
-                progress_at = step
-        for callback in callbacks:
-            callback(
-                Progress("refit", step, config.refit_steps, float(losses.detach().mean()), 0.0, float(lowest.min()))
-            )
-        if step - progress_at >= patience:
-            break
+        _shrink(ensemble, rate * decay, seen)
+        _move_towards(average, ensemble, 1 - min(_AVERAGING, step / (step + 10)))
+        if step % _VALIDATE_EVERY == 0 or step == config.refit_steps:
+            with torch.no_grad():
+                judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
+            best.update(judged, average, step)
+            for callback in callbacks:
+                lowest = float(best.lowest.min())
+                callback(Progress("refit", step, config.refit_steps, float(loss.detach()), 0.0, lowest))
+            if step - best.step >= max(1, config.refit_steps // 3):
+                break
+    return best.better_half()
 
-    chosen = lowest.argsort()[: max(1, members // 2)]
-    return StackedMLP(
-        [weight.detach()[chosen].clone() for weight in kept.weights],
-        [bias.detach()[chosen].clone() for bias in kept.biases],
-        config.activation,
-    )
+
+class _BestMembers:
+    """Each member of an ensemble at its own best moment."""
+
+    def __init__(self, ensemble: StackedMLP) -> None:
+        self._kept = copy.deepcopy(ensemble)
+        self.lowest = torch.full((len(ensemble.weights[0]),), torch.inf, device=ensemble.weights[0].device)
+        self.step = 0
+
+    @torch.no_grad()
+    def update(self, judged: Tensor, ensemble: StackedMLP, step: int) -> None:
+        """Keep the members that are better than ever."""
+        better = judged < self.lowest
+        self.lowest = torch.where(better, judged, self.lowest)
+        for old, new in zip(self._kept.parameters(), ensemble.parameters(), strict=True):
+            old[better] = new[better]
+        if bool(better.any()):
+            self.step = step
+
+    def better_half(self) -> StackedMLP:
+        """The half of the members with the lowest figures."""
+        chosen = self.lowest.argsort()[: max(1, len(self.lowest) // 2)]
+        return StackedMLP(
+            [weight.detach()[chosen].clone() for weight in self._kept.weights],
+            [bias.detach()[chosen].clone() for bias in self._kept.biases],
+            self._kept.activation,
+        )
+
+
+@torch.no_grad()
+def _shrink(ensemble: StackedMLP, share: Tensor, seen: Tensor) -> None:
+    """Weight decay, and nothing from the features a member does not look at."""
+    for weight in ensemble.weights:
+        weight.mul_(1 - share)
+    ensemble.weights[0].mul_(seen)
+
+
+@torch.no_grad()
+def _move_towards(average: StackedMLP, ensemble: StackedMLP, share: float) -> None:
+    torch._foreach_lerp_(list(average.parameters()), list(ensemble.parameters()), share)
 
 
 def fine_tune(

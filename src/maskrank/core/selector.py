@@ -41,7 +41,7 @@ class Selector(nn.Module):
 
     def forward(self, subsets: Tensor) -> Tensor:
         """Predicted losses of subsets: (masks, s) -> (masks,)."""
-        hidden = F.embedding_bag(subsets, self.weight, mode="sum") + self.bias  # (masks, h)
+        hidden = F.embedding(subsets, self.weight).sum(dim=1) + self.bias  # (masks, h)
         return self.tail(hidden).squeeze(-1)  # type: ignore[no-any-return]
 
     def at_mask(self, mask: Tensor) -> Tensor:

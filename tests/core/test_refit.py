@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from maskrank.core.config import DEFAULT
+from maskrank.core.losses import RegressionTask, subset_losses
+from maskrank.core.operators import MaskedModule
+from maskrank.core.refit import StackedMLP, _BestMembers, fine_tune, refit_mlp
+from maskrank.core.rows import Rows
+
+SUBSET = torch.tensor([0, 2, 3])
+
+
+def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
+    x = torch.randn((n, 5), generator=generator)
+    y = (x[:, 0] * x[:, 2]).unsqueeze(1)
+    return Rows(x[: n // 2], y[: n // 2]), Rows(x[n // 2 :], y[n // 2 :])
+
+
+def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
+    rows, validation = some_rows(generator)
+    config = replace(DEFAULT, refit_steps=40)
+    importance = torch.tensor([0.1, 0.9, 0.5])  # of features 0, 2 and 3
+    ensemble = refit_mlp(RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator)
+    used = ensemble.weights[0].abs().sum(dim=2) > 0  # (members, s)
+    assert len(used) == DEFAULT.refit_members // 2
+    for member in used.tolist():
+        assert member in ([True, True, True], [False, True, True], [False, True, False])
+    assert len({tuple(member) for member in used.tolist()}) > 1
+
+
+def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
+    def ensemble(value: float) -> StackedMLP:
+        return StackedMLP([torch.full((4, 1, 1), value)], [torch.zeros((4, 1, 1))], "silu")
+
+    best = _BestMembers(ensemble(0.0))
+    best.update(torch.tensor([4.0, 1.0, 3.0, 2.0]), ensemble(1.0), step=20)
+    best.update(torch.tensor([5.0, 5.0, 0.5, 5.0]), ensemble(2.0), step=40)
+    assert best.step == 40
+    assert best.better_half().weights[0].flatten().tolist() == [2.0, 1.0]
+
+
+def test_an_ensemble_answers_with_the_mean_of_its_members(generator: torch.Generator) -> None:
+    weights = [torch.randn((3, 2, 4), generator=generator), torch.randn((3, 4, 1), generator=generator)]
+    biases = [torch.randn((3, 1, 4), generator=generator), torch.randn((3, 1, 1), generator=generator)]
+    x = torch.randn((6, 2), generator=generator)
+    single = [StackedMLP([w[[k]] for w in weights], [b[[k]] for b in biases], "silu")(x) for k in range(3)]
+    torch.testing.assert_close(StackedMLP(weights, biases, "silu")(x), torch.stack(single).mean(dim=0))
+
+
+class OneLayer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(5, 1)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)
+
+
+def test_fine_tuning_never_ends_worse_on_the_validation_rows(generator: torch.Generator) -> None:
+    rows, validation = some_rows(generator)
+    operator = MaskedModule(OneLayer(), torch.arange(5), 5)
+    task = RegressionTask()
+    before = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
+    wild = replace(DEFAULT, operator_rate=30.0, refit_steps=60)
+    fine_tune(operator, task, rows, validation, SUBSET, config=wild, generator=generator)
+    after = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
+    assert after <= before
