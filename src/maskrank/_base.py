@@ -1,11 +1,11 @@
-"""What the two estimators share: parameters, the course of ``fit``, ranking, prediction, saving."""
+"""What the two estimators share: parameters, the course of ``fit``, ranking, prediction."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
@@ -16,13 +16,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
+from maskrank._storage import StorageMixin
 from maskrank.core.config import TrainConfig, preset
 from maskrank.core.dual_net import OwnNet, fit_dual_net
 from maskrank.core.losses import Task
-from maskrank.core.progress import Callback, History
+from maskrank.core.progress import Callback
 from maskrank.core.ranking import Ranking, anchor
 from maskrank.core.rows import Rows
-from maskrank.persistence import StoredModel, as_tuples, write_model
 from maskrank.preparation import (
     Array,
     Scaling,
@@ -42,7 +42,7 @@ from maskrank.preparation import (
 _ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
 
-class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
 
     def __init__(
@@ -109,55 +109,32 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         kind = frame_kind(X)
         X, y = self._validate_rows(X, y, reset=True)
-        d = X.shape[1]
-        size = resolve_size(self.n_features_to_select, d)
+        size = resolve_size(self.n_features_to_select, X.shape[1])
         config = self._config()
-        make_net = net_maker(self.operator)
         target = self._learn_target(y)
         generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val go together: one of them is missing")
-        if X_val is None:
-            labels = self._split_labels(target)
-            train, held_out = split_rows(len(X), self.validation_fraction, labels=labels, generator=generator)
-            X, X_val = X[train], X[held_out]
-            target, target_val = target[train], target[held_out]
-        else:
-            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-            target_val = self._encode_target(y_val)
+        X, target, X_val, target_val = self._hold_out(X, target, X_val, y_val, generator)
 
         candidates = candidate_columns(X, size)
-        x_scaling = Scaling.learn(X, enabled=self.standardize)
-        y_scaling = self._scale_target(target)
-        device = resolve_device(self.device)
-
-        def rows(X: Array, target: Array) -> Rows:
-            scaled = x_scaling.take(candidates).apply(X[:, candidates])
-            x, y = torch.from_numpy(scaled).float().contiguous(), self._target_tensor(target, y_scaling)
-            if not (bool(x.isfinite().all()) and bool(y.isfinite().all())):
-                raise ValueError("X or y holds values too large for 32-bit floats: standardize=True, or smaller units")
-            return Rows(x.to(device), y.to(device))
-
+        x_scaling, y_scaling = Scaling.learn(X, enabled=self.standardize), self._scale_target(target)
+        make_rows = partial(self._rows, candidates, x_scaling, y_scaling, resolve_device(self.device))
+        make_net = net_maker(self.operator)
         with torch_threads(1 if make_net is None else None), self._listeners() as callbacks:
             result = fit_dual_net(
                 self._task(),
-                rows(X, target),
-                rows(X_val, target_val),
+                make_rows(X, target),
+                make_rows(X_val, target_val),
                 size=size,
                 config=config,
                 generator=generator,
                 names=[str(i) for i in candidates],
                 columns=candidates,
                 required=_required(X, candidates, size),
-                net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), d),
+                net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), X.shape[1]),
                 callbacks=callbacks,
             )
+        _check_finite(result.ranking, config)
 
-        if not np.isfinite(result.ranking.raw_scores).all():
-            raise ValueError(
-                f"the training left the range of numbers (operator_rate={config.operator_rate}, selector_rate="
-                f"{config.selector_rate}): try smaller rates, or standardize=True"
-            )
         self._frame_kind = kind
         self.config_ = config
         self.history_ = result.history
@@ -204,66 +181,6 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "selected": self.support_[order],
         }
         return nw.from_dict(columns, backend=self._frame_kind).to_native()
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to one file, to be read by `maskrank.load`."""
-        check_is_fitted(self)
-        document = {
-            "estimator": type(self).__name__,
-            "parameters": self._plain_parameters(),
-            "config": asdict(self.config_),
-            "history": asdict(self.history_),
-            "names": list(self.result_.names),
-            "has_names": hasattr(self, "feature_names_in_"),
-            "frame_kind": self._frame_kind,
-            "validation_score": self.validation_score_,
-            "baseline_score": self.baseline_score_,
-            **self._target_document(),
-        }
-        arrays = {
-            "support": self.support_,
-            "raw_scores": self.raw_scores_,
-            "scores": self.feature_importances_,
-            "x_mean": self._x_scaling.mean,
-            "x_scale": self._x_scaling.scale,
-        }
-        write_model(path, document, arrays, self.predictor_)
-
-    @classmethod
-    def _restored(cls, stored: StoredModel, operator: Any) -> Any:
-        """A fitted estimator from what a file holds."""
-        document, arrays = stored.document, stored.arrays
-        model = cls(**as_tuples(document["parameters"]))
-        if operator is not None:
-            model.set_params(operator=operator)
-        model.config_ = TrainConfig(**as_tuples(document["config"]))
-        model.history_ = History.from_dict(document["history"])
-        model.predictor_ = stored.predictor
-        names = tuple(document["names"])
-        model.n_features_in_ = len(names)
-        if document["has_names"]:
-            model.feature_names_in_ = np.array(names, dtype=object)
-        model._set_ranking(Ranking(names, arrays["support"], arrays["raw_scores"], arrays["scores"]))
-        model._x_scaling = Scaling(arrays["x_mean"], arrays["x_scale"])
-        model._frame_kind = document["frame_kind"]
-        model.validation_score_ = document["validation_score"]
-        model.baseline_score_ = document["baseline_score"]
-        model._restore_target(document)
-        return model
-
-    def _plain_parameters(self) -> dict[str, Any]:
-        """The constructor parameters that a file can hold: no objects of the user's session."""
-        parameters = self.get_params()
-        parameters.pop("callbacks")
-        if not is_sizes(self.operator):
-            parameters.pop("operator")
-        if not isinstance(self.random_state, numbers.Integral):
-            parameters.pop("random_state")
-        parameters["device"] = str(self.device)
-        for name in ("operator", "selector"):
-            if is_sizes(parameters.get(name)):
-                parameters[name] = [int(size) for size in parameters[name]]
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
 
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
     _target_checks: ClassVar[dict[str, Any]]
@@ -322,6 +239,35 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1, **self._target_checks
         )
         return X, y
+
+    def _hold_out(
+        self, X: Array, target: Array, X_val: Any, y_val: Any, generator: torch.Generator
+    ) -> tuple[Array, Array, Array, Array]:
+        """Training rows and targets, validation rows and targets: the user's own, or a share of the rows."""
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val go together: one of them is missing")
+        if X_val is not None:
+            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+            return X, target, X_val, self._encode_target(y_val)
+        labels = self._split_labels(target)
+        train, held_out = split_rows(len(X), self.validation_fraction, labels=labels, generator=generator)
+        return X[train], target[train], X[held_out], target[held_out]
+
+    def _rows(
+        self,
+        candidates: Array,
+        x_scaling: Scaling,
+        y_scaling: Scaling | None,
+        device: torch.device,
+        X: Array,
+        target: Array,
+    ) -> Rows:
+        """Scaled rows of the candidate columns, as the core takes them."""
+        scaled = x_scaling.take(candidates).apply(X[:, candidates])
+        x, y = torch.from_numpy(scaled).float().contiguous(), self._target_tensor(target, y_scaling)
+        if not (bool(x.isfinite().all()) and bool(y.isfinite().all())):
+            raise ValueError("X or y holds values too large for 32-bit floats: standardize=True, or smaller units")
+        return Rows(x.to(device), y.to(device))
 
     def _config(self) -> TrainConfig:
         changes = {
@@ -403,6 +349,14 @@ class DualNetBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         at_once = getattr(self.predictor_, "rows_at_once", _ROWS_AT_ONCE)
         with torch_threads(1):
             return torch.cat([self.predictor_(part) for part in scaled.split(at_once)])
+
+
+def _check_finite(ranking: Ranking, config: TrainConfig) -> None:
+    if not np.isfinite(ranking.raw_scores).all():
+        raise ValueError(
+            f"the training left the range of numbers (operator_rate={config.operator_rate}, selector_rate="
+            f"{config.selector_rate}): try smaller rates, or standardize=True"
+        )
 
 
 def _required(X: Array, candidates: Array, size: int) -> Tensor | None:
