@@ -279,9 +279,8 @@ def test_constant_columns_are_never_above_an_informative_one() -> None:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("s", [2, 3, 4])
 def test_more_places_than_columns_that_vary(s: int, seed: int) -> None:
-    narrow = np.column_stack([np.ones((120, 3)), X[:, :2]])
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    model = quick(s, random_state=seed).fit(narrow, y)
+    narrow = np.column_stack([np.ones((120, 3)), X[:, 8:]])  # two columns of noise are still better than constants
+    model = quick(s, random_state=seed).fit(narrow, Y)
     assert model.support_.sum() == s
     assert sorted(model.ranking_[[3, 4]]) == [1, 2]
 
