@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,14 +18,13 @@ from torch import Tensor
 
 from maskrank._storage import StorageMixin
 from maskrank.core.config import TrainConfig, preset
+from maskrank.core.costs import step_flops, threads
 from maskrank.core.dual_net import OwnNet, fit_dual_net
 from maskrank.core.losses import Task
 from maskrank.core.progress import Callback
 from maskrank.core.ranking import Ranking, anchor
 from maskrank.core.rows import Rows
 from maskrank.preparation import (
-    Array,
-    Scaling,
     candidate_columns,
     frame_kind,
     hidden_sizes,
@@ -36,10 +35,20 @@ from maskrank.preparation import (
     resolve_size,
     split_rows,
     torch_threads,
-    varies,
 )
+from maskrank.scaling import Array, Scaling
+from maskrank.sources import Source, float_type, open_source
 
 _ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of a table, and what is to be learned or predicted for them."""
+
+    source: Source
+    rows: Array
+    target: Array
 
 
 class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -97,7 +106,8 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
 
         Parameters
         ----------
-        X : array or frame (n, d)
+        X : array, frame or sparse matrix (n, d)
+            32-bit floats, memory-mapped files and SciPy's compressed rows are read as they are.
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
             Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
@@ -113,23 +123,26 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         config = self._config()
         target = self._learn_target(y)
         generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
-        X, target, X_val, target_val = self._hold_out(X, target, X_val, y_val, generator)
+        training, validation = self._hold_out(X, target, X_val, y_val, generator)
 
-        candidates = candidate_columns(X, size)
-        x_scaling, y_scaling = Scaling.learn(X, enabled=self.standardize), self._scale_target(target)
-        make_rows = partial(self._rows, candidates, x_scaling, y_scaling, resolve_device(self.device))
+        columns = training.source.learn(training.rows)
+        if validation.source is not training.source:
+            validation.source.learn(validation.rows)
+        candidates = candidate_columns(columns.varies, size)
+        x_scaling, y_scaling = columns.scaling(enabled=self.standardize), self._scale_target(training.target)
+        make_rows = partial(self._rows, candidates, x_scaling.take(candidates), y_scaling, resolve_device(self.device))
         make_net = net_maker(self.operator)
-        with torch_threads(1 if make_net is None else None), self._listeners() as callbacks:
+        with torch_threads(self._threads(config, size) if make_net is None else None), self._listeners() as callbacks:
             result = fit_dual_net(
                 self._task(),
-                make_rows(X, target),
-                make_rows(X_val, target_val),
+                make_rows(training),
+                make_rows(validation),
                 size=size,
                 config=config,
                 generator=generator,
                 names=[str(i) for i in candidates],
                 columns=candidates,
-                required=_required(X, candidates, size),
+                required=_required(columns.varies[candidates], size),
                 net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), X.shape[1]),
                 callbacks=callbacks,
             )
@@ -139,11 +152,12 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         self.config_ = config
         self.history_ = result.history
         self.predictor_ = result.predictor.cpu().double()
-        self._set_ranking(self._expand(result.ranking, candidates, X))
+        self._set_ranking(self._expand(result.ranking, candidates, columns.varies))
         self._x_scaling = x_scaling.take(self.support_)
         self._y_scaling = y_scaling
-        self.validation_score_ = self._measure(target_val, self._outputs(X_val[:, self.support_]))
-        self.baseline_score_ = self._measure_constant(target_val, target)
+        chosen = validation.source.select(validation.rows, np.flatnonzero(self.support_))
+        self.validation_score_ = self._measure(validation.target, self._outputs(chosen))
+        self.baseline_score_ = self._measure_constant(validation.target, training.target)
         return self
 
     def predict_selected(self, X: Any) -> Array:
@@ -162,7 +176,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
 
         Parameters
         ----------
-        X : array or frame (n, d)
+        X : array, frame or sparse matrix (n, d)
         """
         return self._decode(self._outputs(self._chosen_columns(X)))
 
@@ -228,46 +242,55 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
         return self.support_
 
-    def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Array]:
+    def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
+        """Checked as scikit-learn does, but for values that are not finite: `Source.learn` looks at each once."""
         X, y = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1, **self._target_checks
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=float_type(X),
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+            **self._target_checks,
         )
         return X, y
 
     def _hold_out(
-        self, X: Array, target: Array, X_val: Any, y_val: Any, generator: torch.Generator
-    ) -> tuple[Array, Array, Array, Array]:
-        """Training rows and targets, validation rows and targets: the user's own, or a share of the rows."""
+        self, X: Any, target: Array, X_val: Any, y_val: Any, generator: torch.Generator
+    ) -> tuple[_Part, _Part]:
+        """Training and validation rows: the user's own, or a share of the rows."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
+        source = open_source(X)
         if X_val is not None:
             X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-            return X, target, X_val, self._encode_target(y_val)
+            everything = _Part(source, np.arange(len(target)), target)
+            return everything, _Part(open_source(X_val), np.arange(len(y_val)), self._encode_target(y_val))
         labels = self._split_labels(target)
-        train, held_out = split_rows(len(X), self.validation_fraction, labels=labels, generator=generator)
-        return X[train], target[train], X[held_out], target[held_out]
+        train, held_out = split_rows(len(target), self.validation_fraction, labels=labels, generator=generator)
+        return _Part(source, train, target[train]), _Part(source, held_out, target[held_out])
 
     def _rows(
-        self,
-        candidates: Array,
-        x_scaling: Scaling,
-        y_scaling: Scaling | None,
-        device: torch.device,
-        X: Array,
-        target: Array,
+        self, candidates: Array, x_scaling: Scaling, y_scaling: Scaling | None, device: torch.device, part: _Part
     ) -> Rows:
         """Scaled rows of the candidate columns, as the core takes them."""
-        scaled = x_scaling.take(candidates).apply(X[:, candidates])
-        x, y = torch.from_numpy(scaled).float().contiguous(), self._target_tensor(target, y_scaling)
-        if not (bool(x.isfinite().all()) and bool(y.isfinite().all())):
-            raise ValueError("X or y holds values too large for 32-bit floats: standardize=True, or smaller units")
-        return Rows(x.to(device), y.to(device))
+        y = self._target_tensor(part.target, y_scaling)
+        if not bool(y.isfinite().all()):
+            raise ValueError("y holds values too large for 32-bit floats: standardize=True, or smaller units")
+        return Rows(part.source.values(part.rows, candidates, x_scaling, device), y.to(device))
+
+    def _threads(self, config: TrainConfig, size: int) -> int:
+        """How many threads a training step is worth."""
+        return threads(step_flops(config, size, self._task().n_outputs), torch.get_num_threads())
 
     def _config(self) -> TrainConfig:
         changes = {
@@ -306,14 +329,14 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         with ProgressBar() as bar:
             yield (*callbacks, bar)
 
-    def _expand(self, ranking: Ranking, candidates: Array, X: Array) -> Ranking:
+    def _expand(self, ranking: Ranking, candidates: Array, varies: Array) -> Ranking:
         """The candidates' ranking as one of all columns; a column that does not vary is never above one that does."""
-        d = X.shape[1]
+        d = len(varies)
         support = np.zeros(d, dtype=bool)
         support[candidates] = ranking.support
         raw_scores = np.full(d, ranking.raw_scores.min())
         raw_scores[candidates] = ranking.raw_scores
-        constant = ~varies(X)
+        constant = ~varies
         raw_scores[constant] = np.nextafter(raw_scores[~constant].min(), -np.inf)
         left_out = ~support & ~constant if (~support & ~constant).any() else ~support
         names = getattr(self, "feature_names_in_", None)
@@ -333,8 +356,8 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
 
     def _chosen_columns(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return X[:, self.support_]
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=float_type(X))
+        return open_source(X).select(None, np.flatnonzero(self.support_))
 
     def _selected_array(self, X: Any) -> Array:
         X = check_array(X, dtype=np.float64)
@@ -359,7 +382,7 @@ def _check_finite(ranking: Ranking, config: TrainConfig) -> None:
         )
 
 
-def _required(X: Array, candidates: Array, size: int) -> Tensor | None:
+def _required(varies: Array, size: int) -> Tensor | None:
     """The candidates that vary, where there is room for all of them: a constant never takes the place of one."""
-    changing = np.flatnonzero(varies(X[:, candidates]))
+    changing = np.flatnonzero(varies)
     return torch.from_numpy(changing) if len(changing) <= size else None

@@ -13,7 +13,8 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.progress import History
 from maskrank.core.ranking import Ranking
 from maskrank.persistence import StoredModel, as_tuples, write_model
-from maskrank.preparation import Scaling, is_sizes
+from maskrank.preparation import is_sizes
+from maskrank.scaling import Scaling
 
 
 class StorageMixin:

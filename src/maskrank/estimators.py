@@ -15,7 +15,7 @@ from torch import Tensor
 from maskrank._base import DualNetBase
 from maskrank.core.losses import BinaryTask, MulticlassTask, RegressionTask
 from maskrank.persistence import read_model
-from maskrank.preparation import Array, Scaling, varies
+from maskrank.scaling import Array, Columns, Scaling
 
 _PARAMETERS = """
     Parameters
@@ -198,7 +198,7 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: 
         return RegressionTask(self.n_outputs_)
 
     def _learn_target(self, y: Array) -> Array:
-        constant = ~varies(_columns(y))
+        constant = ~Columns.learn(_columns(y).astype(np.float64)).varies
         if constant.any():
             which = "" if y.ndim == 1 else f" in column {constant.argmax()}"
             raise ValueError(f"y is constant{which}: there is nothing to predict")
@@ -213,7 +213,7 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: 
         return values[:, 0] if self._single_output else values
 
     def _scale_target(self, target: Array) -> Scaling | None:
-        return Scaling.learn(_columns(target), enabled=self.standardize)
+        return Columns.learn(_columns(target)).scaling(enabled=self.standardize)
 
     def _target_tensor(self, target: Array, scaling: Scaling | None) -> Tensor:
         assert scaling is not None

@@ -1,4 +1,4 @@
-"""From a user's parameters and arrays to what the core takes: size, seed, device, net, columns, split, scaling."""
+"""From a user's parameters and arrays to what the core takes: size, seed, device, net, columns, split."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import numbers
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-Array = NDArray[Any]
+from maskrank.scaling import Array
 
 
 def resolve_size(requested: Any, d: int) -> int:
@@ -78,39 +77,6 @@ def torch_threads(n: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """A shift and a scale for each column, learned on training rows."""
-
-    mean: Array
-    scale: Array
-
-    @classmethod
-    def learn(cls, values: Array, *, enabled: bool = True) -> Scaling:
-        """Mean and standard deviation; columns that do not vary keep scale 1."""
-        if not enabled:
-            return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
-        largest = np.abs(values).max(axis=0)
-        unit = np.where(largest > 0, largest, 1.0)  # squares of very large or small values leave the range of floats
-        scale = unit * (values / unit).std(axis=0)
-        return cls(unit * (values / unit).mean(axis=0), np.where(varies(values), scale, 1.0))
-
-    def apply(self, values: Array) -> Array:
-        return (values - self.mean) / self.scale
-
-    def undo(self, values: Array) -> Array:
-        return values * self.scale + self.mean
-
-    def take(self, columns: Array) -> Scaling:
-        return Scaling(self.mean[columns], self.scale[columns])
-
-
-def varies(values: Array) -> NDArray[np.bool_]:
-    """Which columns hold more than one value, beyond rounding."""
-    spread = values.max(axis=0) - values.min(axis=0)
-    return spread > 16 * np.finfo(np.float64).eps * np.abs(values).max(axis=0)
-
-
 def split_rows(
     n: int, share: float, *, labels: Array | None, generator: torch.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -135,13 +101,12 @@ def split_rows(
     return np.setdiff1d(np.arange(n), validation), validation
 
 
-def candidate_columns(X: Array, size: int) -> Array:
+def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
     """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
-    changing = varies(X)
-    if not changing.any():
+    if not varies.any():
         raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
-    missing = max(0, size + 1 - changing.sum())
-    return np.sort(np.concatenate([np.flatnonzero(changing), np.flatnonzero(~changing)[:missing]]))
+    missing = max(0, size + 1 - int(varies.sum()))
+    return np.sort(np.concatenate([np.flatnonzero(varies), np.flatnonzero(~varies)[:missing]]))
 
 
 def frame_kind(X: Any) -> str:

@@ -63,7 +63,7 @@ def test_features_outside_the_subset_have_no_influence(
     net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), torch.arange(D), D)
     subset = draw_subsets(1, D, S, generator=generator)
     outside = to_mask(subset, D)[0] == 0
-    changed = rows.x.clone()
+    changed = rows.all().dense()
     changed[:, outside] = 1e6
     assert torch.equal(net(rows.all(), subset), net(Rows(changed, rows.y).all(), subset))
 
@@ -82,7 +82,7 @@ def test_the_collapsed_predictor_is_the_operator_at_one_subset(
     subset = draw_subsets(1, D, S, generator=generator)[0]
     predictor = collapse(net, subset)
     expected = net(rows.all(), subset.unsqueeze(0))[0]
-    torch.testing.assert_close(predictor(rows.x[:, subset]), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(predictor(rows.all().dense()[:, subset]), expected, rtol=0, atol=1e-12)
 
 
 def test_the_cnn_is_the_one_of_the_supplement() -> None:

@@ -11,6 +11,7 @@ from maskrank.core.losses import RegressionTask
 from maskrank.core.polish import measured_losses, polish_selector
 from maskrank.core.progress import Progress, Recorder
 from maskrank.core.rows import Rows
+from maskrank.core.selector import Selector
 from maskrank.core.stopping import EarlyStopping
 from maskrank.core.training import DualNetTrainer, train_dual_net
 
@@ -38,14 +39,15 @@ def make_trainer(config: TrainConfig = SMALL, seed: int = 0) -> DualNetTrainer:
 def test_candidates_are_half_random_and_hold_best_and_optimal() -> None:
     trainer = make_trainer()
     best, optimal = torch.tensor([0, 1, 2]), torch.tensor([3, 4, 5])
-    candidates = trainer.propose(best, optimal)
-    stacked, weights = candidates.stacked(), candidates.weights(SMALL)
-    assert len(candidates.explored) == 5  # (1 - f)|M'|
-    assert len(candidates.perturbed) == 3  # f|M'| - 2
-    assert stacked.shape == (10, S)
-    assert torch.equal(stacked[weights == 10][0], best)
-    assert torch.equal(stacked[weights == 5][0], optimal)
-    assert sorted(weights.tolist()) == [1.0] * 8 + [5.0, 10.0]
+    proposed, weights = trainer.propose(best, optimal, 4), trainer.weights()
+    assert proposed.shape == (4, 10, S)
+    assert weights.tolist() == [1.0] * 5 + [10.0, 5.0] + [1.0] * 3  # (1 - f)|M'| random, two named, f|M'| - 2 near
+    for batch in proposed:
+        assert torch.equal(batch[weights == 10][0], best)
+        assert torch.equal(batch[weights == 5][0], optimal)
+        near = batch[7:].tolist()
+        assert all(len({3, 4, 5} & set(subset)) == S - 2 for subset in near)  # s_p = 2 features exchanged
+    assert len({tuple(subset) for subset in proposed[:, :5].flatten(0, 1).tolist()}) > 10  # fresh in every batch
 
 
 def test_the_selector_steps_once_in_eight_operator_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +74,7 @@ def test_only_the_optimal_subset_is_ever_shown_to_the_validation_rows(monkeypatc
     forward = trainer.operator.forward
 
     def watching(batch: object, subsets: torch.Tensor) -> torch.Tensor:
-        if batch.x is trainer.validation.x:  # type: ignore[attr-defined]
+        if batch.values is trainer.validation.values:  # type: ignore[attr-defined]
             seen.append(tuple(subsets.shape))
         return forward(batch, subsets)
 
@@ -91,9 +93,9 @@ def test_phase_two_proposes_from_the_last_beat_and_weighs_the_selector(monkeypat
     weighed: list[bool] = []
     propose, selector_step = trainer.propose, trainer.selector_step
 
-    def watching_propose(best: torch.Tensor, optimal: torch.Tensor) -> object:
+    def watching_propose(best: torch.Tensor, optimal: torch.Tensor, batches: int) -> object:
         proposed.append((best.tolist(), optimal.tolist()))
-        return propose(best, optimal)
+        return propose(best, optimal, batches)
 
     def watching_selector_step(feedback: object) -> float:
         loss = selector_step(feedback)  # type: ignore[arg-type]
@@ -105,39 +107,57 @@ def test_phase_two_proposes_from_the_last_beat_and_weighs_the_selector(monkeypat
     monkeypatch.setattr(trainer, "propose", watching_propose)
     monkeypatch.setattr(trainer, "selector_step", watching_selector_step)
     train_dual_net(trainer, Recorder(SMALL.max_batches))
-    assert proposed == [pair for pair in expected[2:-1] for _ in range(8)]
+    assert proposed == expected[2:-1]
     assert weighed == [False] * 3 + [True] * 7
-
-
-def test_the_recipe_names_the_optimiser() -> None:
-    assert isinstance(make_trainer().operator_optimizer, torch.optim.NAdam)
-    assert isinstance(make_trainer(DEFAULT).operator_optimizer, torch.optim.Adam)
 
 
 def test_targets_are_centred_in_each_batch_when_asked() -> None:
     trainer = make_trainer(replace(SMALL, centre_targets=True))
-    feedback = trainer.operator_beat([trainer.explore(10), trainer.explore(10)], None)
+    feedback = trainer.operator_beat(trainer.explore(20).view(2, 10, S), None)
     means = feedback.targets.reshape(2, 10).mean(dim=1)
     torch.testing.assert_close(means, torch.zeros(2), atol=1e-6, rtol=0)
     torch.testing.assert_close(feedback.targets.diff()[:9], feedback.losses.diff()[:9])
     assert torch.equal(feedback.best, feedback.subsets[feedback.targets.argmin()])
 
 
-def test_operator_selector_and_optimal_subset_are_restored_together(generator: torch.Generator) -> None:
-    operator, selector = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
-    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32)
+def small_selector(seed: int = 0) -> Selector:
+    g = torch.Generator().manual_seed(seed)
+    return Selector(6, hidden=(4,), activation="silu", fan_in=6, generator=g)
+
+
+def shift(*nets: torch.nn.Module, by: float) -> None:
+    with torch.no_grad():
+        for net in nets:
+            for parameter in net.parameters():
+                parameter.add_(by * torch.arange(parameter.numel()).view_as(parameter).sin())
+
+
+def test_operator_selector_and_optimal_subset_are_restored_together() -> None:
+    operator, selector = torch.nn.Linear(2, 1), small_selector()
+    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=-1.0)
+    stopping.update(0.9, torch.tensor([0]), 0)
+    shift(operator, selector, by=1.0)
     stopping.update(0.5, torch.tensor([1]), 16)
     kept = [p.clone() for net in (operator, selector) for p in net.parameters()]
-    with torch.no_grad():
-        for net in (operator, selector):
-            for parameter in net.parameters():
-                parameter.add_(1.0)
+    shift(operator, selector, by=1.0)
     assert not stopping.update(0.7, torch.tensor([2]), 32)
     assert stopping.update(0.6, torch.tensor([3]), 48)  # 32 batches without progress
     stopping.restore()
     assert stopping.optimal.tolist() == [1]
     for parameter, before in zip([*operator.parameters(), *selector.parameters()], kept, strict=True):
         assert torch.equal(parameter, before)
+
+
+def test_training_goes_on_while_the_ranking_moves() -> None:
+    operator, selector = torch.nn.Linear(2, 1), small_selector()
+    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=0.9)
+    stopping.update(0.5, torch.tensor([1]), 0)
+    selector.load_state_dict(small_selector(seed=1).state_dict())  # another opinion
+    assert not stopping.update(0.6, torch.tensor([1]), 32)
+    assert not stopping.update(0.6, torch.tensor([1]), 48)  # patience began anew
+    shift(selector, by=1e-3)  # nearly the same opinion
+    assert stopping.update(0.6, torch.tensor([1]), 64)
+    assert stopping.best_value == 0.5
 
 
 def test_the_returned_subset_is_the_one_of_the_best_validation() -> None:

@@ -6,9 +6,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskrank.core.search import find_optimal_subset, importance_gradient, improve_subset
+from maskrank.core.search import find_optimal_subset, importance_gradient, improve_subset, subset_importance
 from maskrank.core.selector import Selector
 from maskrank.core.subsets import draw_subsets, to_mask
+
+
+def at_mask(selector: Selector, mask: torch.Tensor) -> torch.Tensor:
+    """f_S(m) in the paper's words, at any point of the cube."""
+    return selector.tail(mask @ selector.weight + selector.bias).squeeze(-1)
 
 
 def some_selector(d: int, seed: int) -> Selector:
@@ -44,11 +49,20 @@ def test_more_rounds_are_never_worse(d: int, seed: int, data: st.DataObject) -> 
 def test_the_importance_is_minus_the_derivative(d: int, seed: int) -> None:
     selector = some_selector(d, seed)
     mask = to_mask(torch.arange(d // 2 + 1), d, dtype=torch.float64)
-    importance = importance_gradient(selector, mask)
+    importance = subset_importance(selector, torch.arange(d // 2 + 1))
     step = 1e-6
     for i in range(d):
         up, down = mask.clone(), mask.clone()
         up[i] += step
         down[i] -= step
-        slope = (selector.at_mask(up) - selector.at_mask(down)) / (2 * step)
+        slope = (at_mask(selector, up) - at_mask(selector, down)) / (2 * step)
         torch.testing.assert_close(importance[i], -slope, rtol=1e-4, atol=1e-6)
+
+
+@given(st.integers(2, 20), st.floats(0, 1), st.integers(0, 10_000))
+def test_the_importance_inside_the_cube_is_minus_the_derivative(d: int, share: float, seed: int) -> None:
+    selector = some_selector(d, seed)
+    mask = torch.full((d,), share, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(at_mask(selector, mask), mask)
+    importance = importance_gradient(selector, selector.hidden_at_share(share))
+    torch.testing.assert_close(importance, -slope, rtol=1e-9, atol=1e-12)

@@ -50,6 +50,9 @@ class TrainConfig:
     validate_every, patience, max_batches : int
         Early stopping in operator batches: how often m_opt is judged on the validation rows, how long without
         progress, how long in all (both phases).
+    settled_agreement : float
+        Training ends only when the scores of all features correlate at least this much with those at the beginning
+        of the patience; -1 leaves the ranking out of it.
     stop_on : "loss" or "error"
         What is judged: the task's loss, or its error (share of wrong answers; mean squared error).
     polish_subsets, polish_steps : int
@@ -85,6 +88,7 @@ class TrainConfig:
     validate_every: int
     patience: int
     max_batches: int
+    settled_agreement: float
     stop_on: str
     polish_subsets: int
     polish_steps: int
@@ -118,6 +122,7 @@ PAPER = TrainConfig(
     validate_every=16,
     patience=600,
     max_batches=15_000,
+    settled_agreement=-1.0,
     stop_on="loss",
     polish_subsets=0,
     polish_steps=0,
@@ -142,6 +147,7 @@ DEFAULT = replace(
     selector_rate=3e-3,
     patience=320,
     max_batches=2_000,
+    settled_agreement=0.9,
     polish_subsets=512,
     polish_steps=300,
     refit_members=16,

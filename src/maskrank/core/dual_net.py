@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.costs import update_by_rows
 from maskrank.core.losses import Task
 from maskrank.core.operators import MaskedModule, SubsetMLP
 from maskrank.core.polish import polish_selector
@@ -17,9 +18,8 @@ from maskrank.core.progress import Callback, History, Recorder
 from maskrank.core.ranking import Ranking, rank_features
 from maskrank.core.refit import collapse, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
-from maskrank.core.search import importance_gradient
+from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector
-from maskrank.core.subsets import to_mask
 from maskrank.core.training import DualNetTrainer, train_dual_net
 
 
@@ -87,7 +87,7 @@ def fit_dual_net(
     net : OwnNet, optional
         None takes the MLP of the recipe.
     """
-    device = rows.x.device
+    device = rows.device
     with _reproducible(generator, when=net is not None):
         operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net).to(device)
         selector = build_selector(rows.n_features, size, config=config, generator=generator).to(device)
@@ -127,6 +127,7 @@ def build_operator(
         activation=config.activation,
         fan_in=2 * (size if config.init_fan_in == "active" else n_features),
         generator=generator,
+        by_rows=update_by_rows(n_features, size, config.n_subsets),
     )
 
 
@@ -161,6 +162,7 @@ def build_selector(n_features: int, size: int, *, config: TrainConfig, generator
         activation=config.activation,
         fan_in=size if config.init_fan_in == "active" else n_features,
         generator=generator,
+        by_rows=update_by_rows(n_features, size, config.selector_every * config.n_subsets),
     )
 
 
@@ -174,7 +176,7 @@ def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
 
 
 def _make_predictor(trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback]) -> nn.Module:
-    importance = importance_gradient(trainer.selector, to_mask(optimal, trainer.rows.n_features))[optimal]
+    importance = subset_importance(trainer.selector, optimal)[optimal]
     config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
     if config.refit_members and isinstance(trainer.operator, SubsetMLP):
         return refit_mlp(

@@ -28,7 +28,8 @@ class Dense(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_out))
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.matmul(x, self.weight) + self.bias
+        flat = torch.addmm(self.bias, x.reshape(-1, x.shape[-1]), self.weight)
+        return flat.view(*x.shape[:-1], -1)
 
 
 class Tail(nn.Module):

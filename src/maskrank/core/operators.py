@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from maskrank.core.costs import dense_layer
+from maskrank.core.gathered import subset_affine
 from maskrank.core.nets import Tail, glorot
 from maskrank.core.rows import Batch
 from maskrank.core.subsets import to_mask
@@ -31,6 +32,8 @@ class SubsetMLP(nn.Module):
     activation : "sigmoid", "silu" or "relu"
     fan_in : int
         Number of inputs in Glorot's rule for the first layer: 2d in the paper.
+    by_rows : bool
+        Whether the first layer's gradients are sparse tensors of the touched rows.
     """
 
     def __init__(
@@ -42,8 +45,10 @@ class SubsetMLP(nn.Module):
         activation: str,
         fan_in: int,
         generator: torch.Generator,
+        by_rows: bool = False,
     ) -> None:
         super().__init__()
+        self.by_rows = by_rows
         shape = (n_features, hidden[0])
         self.weight_x = glorot(fan_in, hidden[0], shape, generator=generator)
         self.weight_m = glorot(fan_in, hidden[0], shape, generator=generator)
@@ -51,11 +56,25 @@ class SubsetMLP(nn.Module):
         self.tail = Tail((*hidden, n_outputs), activation, generator=generator)
 
     def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
+        d, h = self.weight_x.shape
+        masks, s = subsets.shape
+        if not self.by_rows and dense_layer(d, s, h, masks, len(batch)):
+            return self.tail(self._dense(batch, subsets))  # type: ignore[no-any-return]
         columns = batch.columns(subsets)  # (masks, batch, s)
-        weights = F.embedding(subsets, self.weight_x)  # (masks, s, h)
-        shift = F.embedding(subsets, self.weight_m).sum(dim=1) + self.bias  # (masks, h)
-        hidden = torch.baddbmm(shift.unsqueeze(1), columns, weights)  # (masks, batch, h)
-        return self.tail(hidden)  # type: ignore[no-any-return]
+        hidden = subset_affine(columns, subsets, self.weight_x, self.weight_m, sparse=self.by_rows)
+        return self.tail(hidden + self.bias)  # type: ignore[no-any-return]
+
+    def _dense(self, batch: Batch, subsets: Tensor) -> Tensor:
+        """The first layer with its zeros: worth it where most features are switched on."""
+        mask = to_mask(subsets, len(self.weight_x), dtype=self.weight_x.dtype)  # (masks, d)
+        shift = torch.addmm(self.bias, mask, self.weight_m)  # (masks, h)
+        masked = batch.dense() * mask.unsqueeze(1)  # (masks, batch, d)
+        return torch.matmul(masked, self.weight_x) + shift.unsqueeze(1)
+
+    @property
+    def row_tables(self) -> tuple[nn.Parameter, ...]:
+        """The parameters whose gradients are sparse."""
+        return (self.weight_x, self.weight_m) if self.by_rows else ()
 
 
 class MaskedModule(nn.Module):
@@ -75,6 +94,11 @@ class MaskedModule(nn.Module):
         self.net = net
         self.register_buffer("columns", columns)
         self.width = width
+
+    @property
+    def row_tables(self) -> tuple[nn.Parameter, ...]:
+        """The parameters whose gradients are sparse: none, as the mask is dense."""
+        return ()
 
     @property
     def rows_at_once(self) -> int:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from maskrank.core.losses import selector_loss, subset_losses
 from maskrank.core.operators import MaskedModule
+from maskrank.core.optim import Adam
 from maskrank.core.subsets import perturb
 from maskrank.core.training import DualNetTrainer
 
@@ -54,16 +55,25 @@ def _neighbours(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
 
 
 def _fit(trainer: DualNetTrainer, subsets: Tensor, losses: Tensor, weights: Tensor) -> None:
-    """Train the selector on all subsets at once, with a rate that falls to 0."""
+    """Train the selector on all subsets at once, with a rate that falls to 0.
+
+    Only features that some subset holds have a gradient, so a small selector of these learns in place of the whole
+    one; of the other rows weight decay leaves a known share.
+    """
     selector, steps = trainer.selector, trainer.config.polish_steps
+    features, places = torch.unique(subsets, return_inverse=True)
+    small = selector.on_features(features)
     targets = losses - (weights * losses).mean()
-    optimizer = torch.optim.AdamW(selector.parameters(), lr=_RATE, weight_decay=_DECAY, fused=True)
+    optimizer = Adam(small.parameters(), rate=_RATE, decay=_DECAY)
+    left = 1.0
     for step in range(steps):
-        optimizer.param_groups[0]["lr"] = _RATE * (1 - step / steps)
-        loss = selector_loss(selector(subsets), targets, weights)
+        optimizer.rate = _RATE * (1 - step / steps)
+        loss = selector_loss(small(places), targets, weights)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        left *= 1 - optimizer.rate * _DECAY
+    selector.take_over(small, features, left)
 
 
 @torch.no_grad()

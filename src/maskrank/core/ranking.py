@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from maskrank.core.search import importance_gradient
+from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector
 from maskrank.core.subsets import to_mask
 
@@ -104,7 +104,6 @@ def rank_features(selector: Selector, optimal: Tensor, names: Sequence[str]) -> 
     names : sequence of str
         One for each of the selector's features.
     """
-    mask = to_mask(optimal, selector.n_features, dtype=selector.weight.dtype)
-    raw_scores = importance_gradient(selector, mask).detach().cpu().double().numpy()
-    support = mask.bool().cpu().numpy()
+    raw_scores = subset_importance(selector, optimal).cpu().double().numpy()
+    support = to_mask(optimal, selector.n_features).bool().cpu().numpy()
     return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))

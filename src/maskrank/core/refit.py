@@ -19,6 +19,7 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.losses import Task, subset_losses
 from maskrank.core.nets import ACTIVATIONS, Dense
 from maskrank.core.operators import MaskedModule, SubsetMLP
+from maskrank.core.optim import Adam
 from maskrank.core.progress import Callback, Progress
 from maskrank.core.rows import Rows
 
@@ -126,7 +127,7 @@ def refit_mlp(
     importance : Tensor (s,)
         Their scores.
     """
-    x, x_validation = rows.x[:, subset], validation.x[:, subset]
+    x, x_validation = (part.all().columns(subset.unsqueeze(0))[0].contiguous() for part in (rows, validation))
     members, n_batch = config.refit_members, _batch_size(config, rows)
     sizes = (x.shape[1], *config.refit_hidden, task.n_outputs)
     ensemble = _start(members, sizes, config.activation, generator).to(x.device)
@@ -135,11 +136,11 @@ def refit_mlp(
     _shrink(ensemble, 0 * decay, seen)
     average = copy.deepcopy(ensemble)
     best = _BestMembers(ensemble)
-    optimizer = torch.optim.Adam(ensemble.parameters(), lr=config.refit_rate, betas=(0.9, 0.99), fused=True)
+    optimizer = Adam(ensemble.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
 
     for step in range(1, config.refit_steps + 1):
         rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / config.refit_steps))
-        optimizer.param_groups[0]["lr"] = rate
+        optimizer.rate = rate
         index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
         outputs = ensemble.members(x[index])  # (members, batch, outputs)
         # One task call sees all members' rows; the factor leaves each member its own mean loss.
@@ -215,7 +216,7 @@ def fine_tune(
 ) -> None:
     """Train the operator on at one subset, in place, and leave it at its best moment on the validation rows."""
     subsets = subset.unsqueeze(0)
-    optimizer = torch.optim.Adam(operator.parameters(), lr=_FINE_TUNE_SHARE * config.operator_rate)
+    optimizer = Adam(operator.parameters(), rate=_FINE_TUNE_SHARE * config.operator_rate)
     lowest = _judge(operator, task, validation, subsets)
     kept = copy.deepcopy(operator.state_dict())
     n_batch = _batch_size(config, rows)

@@ -6,28 +6,36 @@ import torch
 from torch import Tensor
 
 from maskrank.core.selector import Selector
-from maskrank.core.subsets import to_mask, top_s
+from maskrank.core.subsets import top_s
 
 
-def importance_gradient(selector: Selector, mask: Tensor) -> Tensor:
-    """-df_S/dm at a mask: positive where the feature lowers the predicted loss.
+def importance_gradient(selector: Selector, hidden: Tensor) -> Tensor:
+    """-df_S/dm: positive where the feature lowers the predicted loss.
 
     This function owns the sign of every score. The selector predicts a loss, so what helps has a negative
     derivative; the paper prints +df_S/dm.
 
     Parameters
     ----------
-    mask : Tensor (d,)
-        Any point of the unit cube.
+    hidden : Tensor (h,)
+        The selector's first layer at the point where the derivative is taken: ``hidden_at`` a subset, or
+        ``hidden_at_share``. From there the derivative costs one product of d×h.
 
     Returns
     -------
     Tensor (d,)
     """
-    point = mask.detach().clone().requires_grad_(True)
+    point = hidden.detach().clone().requires_grad_(True)
     with torch.enable_grad():
-        (gradient,) = torch.autograd.grad(selector.at_mask(point), point)
-    return -gradient
+        (gradient,) = torch.autograd.grad(selector.tail(point).squeeze(-1), point)
+    return -torch.mv(selector.weight.detach(), gradient)
+
+
+def subset_importance(selector: Selector, subset: Tensor) -> Tensor:
+    """The importance of every feature at one subset: (s,) -> (d,)."""
+    with torch.no_grad():
+        hidden = selector.hidden_at(subset.unsqueeze(0)).squeeze(0)
+    return importance_gradient(selector, hidden)
 
 
 @torch.no_grad()
@@ -43,20 +51,17 @@ def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds:
     Tensor (s,)
         Sorted indices.
     """
-    d = selector.n_features
-    middle = torch.full((d,), start, dtype=selector.weight.dtype, device=selector.weight.device)  # m_0
-    optimal = top_s(importance_gradient(selector, middle), s)  # m_opt
+    optimal = top_s(importance_gradient(selector, selector.hidden_at_share(start)), s)  # m_opt
     return improve_subset(selector, optimal, max_rounds=max_rounds)
 
 
 @torch.no_grad()
 def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int) -> Tensor:
     """The validation rounds of Algorithm 2 (lines 6-26), from any subset; never to a higher predicted loss."""
-    d = selector.n_features
-    if len(optimal) == d:
+    if len(optimal) == selector.n_features:
         return optimal
     for _ in range(max_rounds):
-        importance = importance_gradient(selector, to_mask(optimal, d, dtype=selector.weight.dtype))  # line 6
+        importance = subset_importance(selector, optimal)  # line 6
         candidates = _exchanges(optimal, importance)  # lines 7-13 and 20-22
         predicted = selector(torch.cat([optimal.unsqueeze(0), candidates]))  # (1 + candidates,)
         best = int(predicted.argmin())
@@ -69,8 +74,7 @@ def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int) -> T
 def _exchanges(optimal: Tensor, importance: Tensor) -> Tensor:
     """Each candidate swap of a round, as a subset: (candidates, s)."""
     inside = importance[optimal]  # (s,)
-    outside = importance.clone()
-    outside[optimal] = -torch.inf
+    outside = importance.index_fill(0, optimal, -torch.inf)
     entering = outside.argmax()  # i_max
     least = inside.argmin()  # i_min
     leaving = inside < 0  # i_neg

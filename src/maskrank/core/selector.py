@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from maskrank.core.gathered import sum_of_rows
 from maskrank.core.nets import Tail, glorot
 
 
@@ -19,6 +19,8 @@ class Selector(nn.Module):
     activation : "sigmoid", "silu" or "relu"
     fan_in : int
         Number of inputs in Glorot's rule for the first layer: d in the paper.
+    by_rows : bool
+        Whether the first layer's gradient is a sparse tensor of the touched rows.
     """
 
     def __init__(
@@ -29,8 +31,11 @@ class Selector(nn.Module):
         activation: str,
         fan_in: int,
         generator: torch.Generator,
+        by_rows: bool = False,
     ) -> None:
         super().__init__()
+        self.hidden = hidden
+        self.by_rows = by_rows
         self.weight = glorot(fan_in, hidden[0], (n_features, hidden[0]), generator=generator)
         self.bias = nn.Parameter(torch.zeros(hidden[0]))
         self.tail = Tail((*hidden, 1), activation, generator=generator)
@@ -39,12 +44,38 @@ class Selector(nn.Module):
     def n_features(self) -> int:
         return self.weight.shape[0]
 
+    @property
+    def row_tables(self) -> tuple[nn.Parameter, ...]:
+        """The parameters whose gradients are sparse."""
+        return (self.weight,) if self.by_rows else ()
+
     def forward(self, subsets: Tensor) -> Tensor:
         """Predicted losses of subsets: (masks, s) -> (masks,)."""
-        hidden = F.embedding(subsets, self.weight).sum(dim=1) + self.bias  # (masks, h)
-        return self.tail(hidden).squeeze(-1)  # type: ignore[no-any-return]
+        return self.tail(self.hidden_at(subsets)).squeeze(-1)  # type: ignore[no-any-return]
 
-    def at_mask(self, mask: Tensor) -> Tensor:
-        """Predicted loss at any point of the cube, not only at its corners: (..., d) -> (...)."""
-        hidden = torch.matmul(mask, self.weight) + self.bias
-        return self.tail(hidden).squeeze(-1)  # type: ignore[no-any-return]
+    def hidden_at(self, subsets: Tensor) -> Tensor:
+        """The first layer before its activation: (masks, s) -> (masks, h)."""
+        return sum_of_rows(subsets, self.weight, sparse=self.by_rows) + self.bias
+
+    def hidden_at_share(self, share: float) -> Tensor:
+        """The same at the point (share, ..., share) inside the cube: (h,)."""
+        return share * self.weight.sum(dim=0) + self.bias
+
+    def on_features(self, features: Tensor) -> Selector:
+        """A copy that knows some features alone, and calls them 0, 1, ...: (features,) of sorted indices."""
+        small = Selector(
+            len(features),
+            hidden=self.hidden,
+            activation=self.tail.activation,
+            fan_in=len(features),
+            generator=torch.Generator(),
+        )
+        small.load_state_dict({**self.state_dict(), "weight": self.weight.detach()[features]})
+        return small.to(self.weight.device, self.weight.dtype)
+
+    @torch.no_grad()
+    def take_over(self, small: Selector, features: Tensor, left: float) -> None:
+        """Take what a copy `on_features` has learned; of the weights of the other features, keep a share."""
+        self.weight.mul_(left).index_copy_(0, features, small.weight)
+        self.bias.copy_(small.bias)
+        self.tail.load_state_dict(small.tail.state_dict())

@@ -81,9 +81,12 @@ def complement(subsets: Tensor, d: int) -> Tensor:
 
 
 def top_s(scores: Tensor, s: int) -> Tensor:
-    """The s features of highest score; of equal ones, those that come first."""
-    order = scores.sort(descending=True, stable=True).indices
-    return order[:s].sort().values
+    """The s features of highest score; of equal ones, those that come first. What is not a number comes last."""
+    scores = scores.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    threshold = scores.topk(s).values[-1]
+    above = (scores > threshold).nonzero().squeeze(1)
+    equal = (scores == threshold).nonzero().squeeze(1)
+    return torch.cat([above, equal[: s - len(above)]]).sort().values
 
 
 def to_mask(subsets: Tensor, d: int, *, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -6,7 +6,6 @@ loss is (`losses`), when to stop (`stopping`), and what is done with the trained
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,33 +13,13 @@ from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.losses import Task, selector_loss, subset_losses
+from maskrank.core.optim import Adam
 from maskrank.core.progress import Recorder
 from maskrank.core.rows import Rows
 from maskrank.core.search import find_optimal_subset
 from maskrank.core.selector import Selector
 from maskrank.core.stopping import EarlyStopping
 from maskrank.core.subsets import draw_subsets, perturb
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """M'_{t+1}: the subsets of one operator batch of Phase II, each kind by its name."""
-
-    explored: Tensor  # ((1 - f)|M'|, s) random
-    best: Tensor  # (s,) m_{t,best}: lowest loss in the last beat
-    optimal: Tensor  # (s,) m_{t+1,opt}: the selector's choice
-    perturbed: Tensor  # (f|M'| - 2, s) neighbours of the optimal one
-
-    def stacked(self) -> Tensor:
-        """All of them: (|M'|, s)."""
-        return torch.cat([self.explored, self.best.unsqueeze(0), self.optimal.unsqueeze(0), self.perturbed])
-
-    def weights(self, config: TrainConfig) -> Tensor:
-        """w_m of the selector's loss, in the order of `stacked`: (|M'|,)."""
-        weights = torch.ones(len(self.explored) + 2 + len(self.perturbed), device=self.best.device)
-        weights[len(self.explored)] = config.weight_best
-        weights[len(self.explored) + 1] = config.weight_optimal
-        return weights
 
 
 @dataclass(frozen=True)
@@ -81,29 +60,47 @@ class DualNetTrainer:
         self.operator, self.selector, self.task = operator, selector, task
         self.rows, self.validation = rows, validation
         self.size, self.config, self.generator = size, config, generator
-        self.device = rows.x.device
-        self.operator_optimizer = _optimizer(config.operator_optimizer, operator, config.operator_rate)
-        self.selector_optimizer = _optimizer("adam", selector, config.selector_rate)
+        self.device = rows.device
+        self.operator_optimizer = Adam(
+            operator.parameters(), rate=config.operator_rate, nesterov=config.operator_optimizer == "nadam"
+        )
+        self.selector_optimizer = Adam(selector.parameters(), rate=config.selector_rate)
 
     def explore(self, n: int) -> Tensor:
-        """N random subsets (lines 2 and 9)."""
+        """N random subsets (lines 2 and 9): (n, s)."""
         return draw_subsets(n, self.rows.n_features, self.size, generator=self.generator).to(self.device)
 
-    def propose(self, best: Tensor, optimal: Tensor) -> Candidates:
-        """Exploration and exploitation (lines 9, 11 and 12)."""
-        n_exploit = max(2, round(self.config.exploit_share * self.config.n_subsets))
-        return Candidates(
-            explored=self.explore(self.config.n_subsets - n_exploit),
-            best=best,
-            optimal=optimal,
-            perturbed=perturb(
-                optimal.cpu(),
-                n_exploit - 2,
-                self.rows.n_features,
-                self.config.n_perturbed,
-                generator=self.generator,
-            ).to(self.device),
+    def propose(self, best: Tensor, optimal: Tensor, batches: int) -> Tensor:
+        """Exploration and exploitation (lines 9, 11 and 12): M'_{t+1} of so many batches, (batches, |M'|, s).
+
+        Each holds (1 - f)|M'| random subsets, m_best, m_opt, and f|M'| - 2 neighbours of m_opt, in this order.
+        """
+        n_random, n_near = self._shares()
+        random = self.explore(batches * n_random)
+        named = torch.stack([best, optimal]).expand(batches, 2, self.size)
+        near = perturb(
+            optimal.cpu(),
+            batches * n_near,
+            self.rows.n_features,
+            self.config.n_perturbed,
+            generator=self.generator,
+        ).to(self.device)
+        return torch.cat(
+            [random.view(batches, n_random, self.size), named, near.view(batches, n_near, self.size)], dim=1
         )
+
+    def weights(self) -> Tensor:
+        """w_m of the selector's loss, in the order of `propose`: (|M'|,)."""
+        n_random, _ = self._shares()
+        weights = torch.ones(self.config.n_subsets, device=self.device)
+        weights[n_random] = self.config.weight_best
+        weights[n_random + 1] = self.config.weight_optimal
+        return weights
+
+    def _shares(self) -> tuple[int, int]:
+        """How many subsets of a batch are random, and how many are neighbours of m_opt."""
+        n_exploit = max(2, round(self.config.exploit_share * self.config.n_subsets))
+        return self.config.n_subsets - n_exploit, n_exploit - 2
 
     def operator_step(self, subsets: Tensor) -> Tensor:
         """One batch of rows on all subsets (lines 3-4 and 13-14); returns the loss of each subset: (|M'|,)."""
@@ -114,16 +111,15 @@ class DualNetTrainer:
         self.operator_optimizer.step()
         return losses.detach()
 
-    def operator_beat(self, candidates: Sequence[Tensor], weights: Tensor | None) -> Feedback:
-        """The operator batches up to the next selector step."""
-        losses = [self.operator_step(subsets) for subsets in candidates]
-        centre = self.config.centre_targets
-        targets = [batch - batch.mean() for batch in losses] if centre else losses
+    def operator_beat(self, candidates: Tensor, weights: Tensor | None) -> Feedback:
+        """The operator batches up to the next selector step: (batches, |M'|, s) subsets."""
+        losses = torch.stack([self.operator_step(subsets) for subsets in candidates])  # (batches, |M'|)
+        targets = losses - losses.mean(dim=1, keepdim=True) if self.config.centre_targets else losses
         return Feedback(
-            subsets=torch.cat(list(candidates)),
-            losses=torch.cat(losses),
-            targets=torch.cat(targets),
-            weights=None if weights is None else weights.repeat(len(losses)),
+            subsets=candidates.flatten(0, 1),
+            losses=losses.flatten(),
+            targets=targets.flatten(),
+            weights=None if weights is None else weights.repeat(len(candidates)),
         )
 
     def selector_step(self, feedback: Feedback) -> float:
@@ -166,7 +162,7 @@ def _phase_one(trainer: DualNetTrainer, recorder: Recorder) -> Feedback:
     """Lines 1-7: both nets learn from random subsets. Returns the last beat's feedback."""
     config, beat = trainer.config, trainer.config.selector_every
     while True:
-        random = [trainer.explore(config.n_subsets) for _ in range(beat)]  # line 2
+        random = trainer.explore(beat * config.n_subsets).view(beat, config.n_subsets, -1)  # line 2
         feedback = trainer.operator_beat(random, weights=None)  # lines 3-4
         loss = trainer.selector_step(feedback)  # lines 5-6
         recorder.beat("explore", beat, feedback.mean_loss, loss)
@@ -177,8 +173,11 @@ def _phase_one(trainer: DualNetTrainer, recorder: Recorder) -> Feedback:
 def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Tensor:
     """Lines 8-23: the selector proposes, the operator answers, until m_opt gets no better."""
     config, beat = trainer.config, trainer.config.selector_every
+    weights = trainer.weights()
     optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10
-    stopping = EarlyStopping(trainer.operator, trainer.selector, optimal, patience=config.patience)
+    stopping = EarlyStopping(
+        trainer.operator, trainer.selector, optimal, patience=config.patience, agreement=config.settled_agreement
+    )
     next_validation = recorder.batch
     while True:
         if recorder.batch >= next_validation:
@@ -189,18 +188,11 @@ def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Ten
                 break
         if recorder.batch >= config.max_batches:
             break
-        proposed = [trainer.propose(best, optimal) for _ in range(beat)]  # lines 9, 11-12
-        weights = proposed[0].weights(config)
-        feedback = trainer.operator_beat([c.stacked() for c in proposed], weights)  # lines 13-14
+        proposed = trainer.propose(best, optimal, beat)  # lines 9, 11-12
+        feedback = trainer.operator_beat(proposed, weights)  # lines 13-14
         loss = trainer.selector_step(feedback)  # lines 15-16
         best = feedback.best  # line 17
         optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10, for the next step
         recorder.beat("search", beat, feedback.mean_loss, loss, tuple(optimal.tolist()))
     stopping.restore()  # line 20
     return stopping.optimal
-
-
-def _optimizer(name: str, net: nn.Module, rate: float) -> torch.optim.Optimizer:
-    if name == "nadam":
-        return torch.optim.NAdam(net.parameters(), lr=rate)
-    return torch.optim.Adam(net.parameters(), lr=rate, fused=True)

@@ -1,0 +1,190 @@
+"""Adam and NAdam, for whole parameters and for the touched rows of a gathered layer.
+
+A step of a gathered layer has a gradient for the features of its subsets alone. Dense Adam would still visit all d
+rows: to let their moments decay, and to move them by the momentum that is left. Here a parameter whose gradient is
+a sparse tensor has its touched rows visited and no others. What differs from dense Adam:
+
+- a row's moments decay when it is touched, not in between, and it does not move in between;
+- a row counts its own steps, so that its first gradient is corrected for bias as a first one, however late it comes.
+
+Where every step touches every row, the two are the same. The formulas are those of ``torch.optim``, whose classes
+are not used because the first of them to be made loads torch's compiler, which takes longer than a small fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_EPS = 1e-8
+_MOMENTUM_DECAY = 4e-3  # of NAdam, as in torch
+_HIGHEST_RATE = 1e36  # what torch takes as the factor of 32-bit floats
+
+
+class Adam:
+    """Adam, or with ``nesterov`` NAdam; ``decay`` is decoupled from the gradient, as in AdamW.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter
+        Each is updated in whole or by rows, as its gradient is dense or sparse (and then coalesced).
+    rate, decay : float
+    betas : pair of float
+        How slowly the means of the gradients and of their squares forget.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        *,
+        rate: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        self.rate = rate
+        self._betas, self._decay, self._nesterov = betas, decay, nesterov
+        self._parameters = list(parameters)
+        self._whole: dict[Tensor, _Whole] = {}
+        self._by_rows: dict[Tensor, _ByRows] = {}
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Move every parameter that has a gradient."""
+        whole: list[Tensor] = []
+        for parameter in self._parameters:
+            if parameter.grad is None:
+                continue
+            if parameter.grad.is_sparse:
+                if parameter not in self._by_rows:
+                    self._by_rows[parameter] = _ByRows(parameter, self._betas, nesterov=self._nesterov)
+                self._by_rows[parameter].move(parameter, min(self.rate, _HIGHEST_RATE))
+            else:
+                if parameter not in self._whole:
+                    self._whole[parameter] = _Whole.of(parameter)
+                whole.append(parameter)
+        if whole:
+            (self._nadam if self._nesterov else self._adam)(whole)
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def _adam(self, parameters: list[Tensor]) -> None:
+        """One step of parameters with dense gradients, all of them in one call."""
+        gradients, states = self._of(parameters)
+        counts = [state.count for state in states]
+        torch._foreach_add_(counts, 1)
+        torch._fused_adamw_(
+            parameters,
+            gradients,
+            [state.mean for state in states],
+            [state.square for state in states],
+            [],
+            counts,
+            lr=self.rate,
+            beta1=self._betas[0],
+            beta2=self._betas[1],
+            weight_decay=self._decay,
+            eps=_EPS,
+            amsgrad=False,
+            maximize=False,
+        )
+
+    def _nadam(self, parameters: list[Tensor]) -> None:
+        """The same with the momentum of the next step already in it."""
+        (beta1, beta2), rate = self._betas, min(self.rate, _HIGHEST_RATE)
+        gradients, states = self._of(parameters)
+        means, squares = [state.mean for state in states], [state.square for state in states]
+        torch._foreach_lerp_(means, gradients, 1 - beta1)
+        torch._foreach_mul_(squares, beta2)
+        torch._foreach_addcmul_(squares, gradients, gradients, 1 - beta2)
+        shares = [state.nadam_shares(beta1) for state in states]
+        scales = torch._foreach_sqrt(squares)
+        torch._foreach_div_(scales, [math.sqrt(1 - beta2**state.steps) for state in states])
+        torch._foreach_add_(scales, _EPS)
+        torch._foreach_mul_(parameters, 1 - rate * self._decay)
+        torch._foreach_addcdiv_(parameters, means, scales, [-rate * of_mean for of_mean, _ in shares])
+        torch._foreach_addcdiv_(parameters, gradients, scales, [-rate * of_gradient for _, of_gradient in shares])
+
+    def _of(self, parameters: list[Tensor]) -> tuple[list[Tensor], list[_Whole]]:
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        return gradients, [self._whole[parameter] for parameter in parameters]
+
+
+@dataclass
+class _Whole:
+    """The running means of a parameter's gradients and of their squares, and how many steps it made."""
+
+    mean: Tensor
+    square: Tensor
+    count: Tensor  # of Adam's steps, where torch's kernel wants it
+    steps: int = 0  # of NAdam's
+    momentum: float = 1.0  # product of NAdam's momenta so far
+
+    @classmethod
+    def of(cls, parameter: Tensor) -> _Whole:
+        count = torch.zeros((), dtype=torch.float32, device=parameter.device)
+        return cls(torch.zeros_like(parameter), torch.zeros_like(parameter), count)
+
+    def nadam_shares(self, beta1: float) -> tuple[float, float]:
+        """Count a step of NAdam; with which shares the mean and the gradient enter it."""
+        self.steps += 1
+        now, following = (_nadam_momentum(t, beta1) for t in (self.steps, self.steps + 1))
+        self.momentum *= now
+        return following / (1 - self.momentum * following), (1 - now) / (1 - self.momentum)
+
+
+class _ByRows:
+    """The same for a table (d, h), with a count for each row."""
+
+    def __init__(self, table: Tensor, betas: tuple[float, float], *, nesterov: bool) -> None:
+        self._beta1, self._beta2 = betas
+        self._nesterov = nesterov
+        self._mean, self._square = torch.zeros_like(table), torch.zeros_like(table)
+        self._count = torch.zeros(len(table), dtype=table.dtype, device=table.device)
+        self._momentum = torch.ones_like(self._count)
+
+    def move(self, table: Tensor, rate: float) -> None:
+        """One step of the rows in the table's gradient."""
+        assert table.grad is not None
+        rows, gradient = table.grad._indices()[0], table.grad._values()
+        step, scale = self._nadam(rows, gradient) if self._nesterov else self._adam(rows, gradient)
+        table.index_copy_(0, rows, table.index_select(0, rows).addcdiv_(step, scale, value=-rate))
+
+    def _adam(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        """The step of these rows, and what it is divided by: both (rows, h)."""
+        count, mean, root = self._advance(rows, gradient)
+        first, second = 1 - self._beta1**count, (1 - self._beta2**count).sqrt()  # corrections for a short history
+        return mean, root.mul_(first / second).add_(_EPS * first)
+
+    def _nadam(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        """The same with the momentum of the next step already in it."""
+        count, mean, root = self._advance(rows, gradient)
+        now, following = (_nadam_momentum(t, self._beta1) for t in (count, count + 1))
+        product = self._momentum.index_select(0, rows).unsqueeze(1) * now
+        self._momentum.index_copy_(0, rows, product.squeeze(1))
+        ahead = mean.mul_(following / (1 - product * following)).add_(gradient * ((1 - now) / (1 - product)))
+        return ahead, root.div_((1 - self._beta2**count).sqrt()).add_(_EPS)
+
+    def _advance(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Each row's count (rows, 1), its new mean gradient, and the root of its mean square, both (rows, h)."""
+        count = self._count.index_select(0, rows).add_(1)
+        self._count.index_copy_(0, rows, count)
+        mean = self._mean.index_select(0, rows).lerp_(gradient, 1 - self._beta1)
+        self._mean.index_copy_(0, rows, mean)
+        square = self._square.index_select(0, rows).mul_(self._beta2)
+        square.addcmul_(gradient, gradient, value=1 - self._beta2)
+        self._square.index_copy_(0, rows, square)
+        return count.unsqueeze(1), mean, square.sqrt_()
+
+
+def _nadam_momentum(count: Any, beta1: float) -> Any:
+    """Of one step, by its number or by those of several rows."""
+    return beta1 * (1 - 0.5 * 0.96 ** (count * _MOMENTUM_DECAY))
