@@ -1,7 +1,7 @@
-"""Which of two equal ways is the cheaper one: every such rule of the engine, with what was measured.
+"""Which of two ways to the same end is the cheaper one: every such rule of the engine, in microseconds as measured.
 
-The constants come from `benchmarks/rules.py` on an x86 processor; a wrong choice costs time, never a result beyond
-rounding.
+`benchmarks/rules.py` times both ways side by side and says where a rule is wrong. The ways agree to rounding, but for
+one: Adam by rows forgets more slowly than Adam on whole tables (see `optim`).
 """
 
 from __future__ import annotations
@@ -10,30 +10,35 @@ from itertools import pairwise
 
 from maskrank.core.config import TrainConfig
 
-_ROW_UPDATE = 0.3  # a row costs Adam three times as much when it is fetched and put back
-_READ_AT_RANDOM = 32  # a value fetched alone costs as much as this many in a run
+_CACHED_TABLE = 4e6  # values of a table, with its moments, that the processor's caches hold
+_READ_AT_RANDOM = 64  # a value fetched alone costs as much as this many in a run
 _THREADED_FLOPS = 3e8  # of a step, from where a second thread is worth its waking
 
 
-def touched_share(d: int, s: int, masks: int) -> float:
-    """The expected share of the features that one of so many random subsets holds."""
-    return float(1.0 - (1.0 - s / d) ** masks)
-
-
-def update_by_rows(d: int, s: int, masks: int) -> bool:
-    """Whether a step on so many subsets should update the touched rows of its first layer, and not all d."""
-    return touched_share(d, s, masks) < _ROW_UPDATE
-
-
 def dense_layer(d: int, s: int, h: int, masks: int, batch: int) -> bool:
-    """Whether a first layer should multiply all d masked columns, and not gather s of them.
+    """Whether the operator's first layer should multiply all d masked columns, and not gather s of them.
 
-    Gathering reads masks * batch * s values and masks * s * h weights one by one; the dense product does
-    masks * batch * d * h multiplications in one go, which are the cheapest there are.
+    A gathered value and a gathered weight cost more than a multiplication in one big product, and the way back has
+    to sort the indices.
     """
-    gathered = masks * s * (batch * (4.0 + h / 24) + 2.0 * h / 3)
-    dense = masks * d * (batch * (1.0 + h / 40) + h / 40)
+    gathered = 250.0 + masks * s * (0.1 + 0.0018 * h + batch * (0.003 + 0.000056 * h))
+    dense = masks * d * batch * (0.0014 + 0.000047 * h)
     return dense < gathered
+
+
+def dense_sum(d: int, h: int, s: int) -> bool:
+    """Whether the selector's first layer should be a product with the dense mask, and not a sum of s rows."""
+    return d * (1.0 + h / 13) < s * (60.0 + h / 5)
+
+
+def update_by_rows(d: int, s: int, h: int, masks: int) -> bool:
+    """Whether a step on so many subsets should update the touched rows of a table (d, h), and not all of them.
+
+    A row that is fetched and put back costs Adam several times as much as one it passes by, less so where the table
+    is too large for the caches.
+    """
+    touched = 1.0 - (1.0 - s / d) ** masks  # the expected share of the features
+    return touched < (0.4 if d * h > _CACHED_TABLE else 0.15)
 
 
 def read_in_runs(run: int, wanted: int) -> bool:
@@ -48,5 +53,5 @@ def step_flops(config: TrainConfig, s: int, n_outputs: int) -> float:
 
 
 def threads(flops: float, available: int) -> int:
-    """How many threads a step of so many multiplications should have."""
+    """How many threads a step of so many operations should have."""
     return available if flops >= _THREADED_FLOPS else 1

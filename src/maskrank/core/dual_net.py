@@ -127,7 +127,7 @@ def build_operator(
         activation=config.activation,
         fan_in=2 * (size if config.init_fan_in == "active" else n_features),
         generator=generator,
-        by_rows=update_by_rows(n_features, size, config.n_subsets),
+        by_rows=update_by_rows(n_features, size, config.operator_hidden[0], config.n_subsets),
     )
 
 
@@ -162,7 +162,7 @@ def build_selector(n_features: int, size: int, *, config: TrainConfig, generator
         activation=config.activation,
         fan_in=size if config.init_fan_in == "active" else n_features,
         generator=generator,
-        by_rows=update_by_rows(n_features, size, config.selector_every * config.n_subsets),
+        by_rows=update_by_rows(n_features, size, config.selector_hidden[0], config.selector_every * config.n_subsets),
     )
 
 

@@ -58,18 +58,21 @@ class SubsetMLP(nn.Module):
     def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
         d, h = self.weight_x.shape
         masks, s = subsets.shape
-        if not self.by_rows and dense_layer(d, s, h, masks, len(batch)):
-            return self.tail(self._dense(batch, subsets))  # type: ignore[no-any-return]
+        dense = not self.by_rows and dense_layer(d, s, h, masks, len(batch))
+        hidden = self._dense(batch, subsets) if dense else self._gathered(batch, subsets)  # (masks, batch, h)
+        return self.tail(hidden)  # type: ignore[no-any-return]
+
+    def _gathered(self, batch: Batch, subsets: Tensor) -> Tensor:
+        """The first layer, from s columns of x and s rows of each weight."""
         columns = batch.columns(subsets)  # (masks, batch, s)
-        hidden = subset_affine(columns, subsets, self.weight_x, self.weight_m, sparse=self.by_rows)
-        return self.tail(hidden + self.bias)  # type: ignore[no-any-return]
+        return subset_affine(columns, subsets, self.weight_x, self.weight_m, self.bias, sparse=self.by_rows)
 
     def _dense(self, batch: Batch, subsets: Tensor) -> Tensor:
         """The first layer with its zeros: worth it where most features are switched on."""
         mask = to_mask(subsets, len(self.weight_x), dtype=self.weight_x.dtype)  # (masks, d)
         shift = torch.addmm(self.bias, mask, self.weight_m)  # (masks, h)
         masked = batch.dense() * mask.unsqueeze(1)  # (masks, batch, d)
-        return torch.matmul(masked, self.weight_x) + shift.unsqueeze(1)
+        return torch.matmul(masked, self.weight_x).add_(shift.unsqueeze(1))
 
     @property
     def row_tables(self) -> tuple[nn.Parameter, ...]:

@@ -5,9 +5,11 @@ rows: to let their moments decay, and to move them by the momentum that is left.
 a sparse tensor has its touched rows visited and no others. What differs from dense Adam:
 
 - a row's moments decay when it is touched, not in between, and it does not move in between;
-- a row counts its own steps, so that its first gradient is corrected for bias as a first one, however late it comes.
+- a row counts its own steps, so that its first gradient is corrected for bias as a first one, however late it comes;
+- the small number that keeps a division from zero is added to the uncorrected root, as in the short form that Adam's
+  own paper gives.
 
-Where every step touches every row, the two are the same. The formulas are those of ``torch.optim``, whose classes
+Where every step touches every row, the two are the same but for that small number. The formulas are those of ``torch.optim``, whose classes
 are not used because the first of them to be made loads torch's compiler, which takes longer than a small fit.
 """
 
@@ -23,6 +25,8 @@ from torch import Tensor, nn
 
 _EPS = 1e-8
 _MOMENTUM_DECAY = 4e-3  # of NAdam, as in torch
+_NEVER = 1e9  # a count of steps at which nothing is left to correct
+_VALUES_AT_ONCE = 1 << 17  # of a table, when its rows are moved
 _HIGHEST_RATE = 1e36  # what torch takes as the factor of 32-bit floats
 
 
@@ -81,21 +85,8 @@ class Adam:
         gradients, states = self._of(parameters)
         counts = [state.count for state in states]
         torch._foreach_add_(counts, 1)
-        torch._fused_adamw_(
-            parameters,
-            gradients,
-            [state.mean for state in states],
-            [state.square for state in states],
-            [],
-            counts,
-            lr=self.rate,
-            beta1=self._betas[0],
-            beta2=self._betas[1],
-            weight_decay=self._decay,
-            eps=_EPS,
-            amsgrad=False,
-            maximize=False,
-        )
+        means, squares = [state.mean for state in states], [state.square for state in states]
+        _fused_adam(parameters, gradients, means, squares, counts, rate=self.rate, betas=self._betas, decay=self._decay)
 
     def _nadam(self, parameters: list[Tensor]) -> None:
         """The same with the momentum of the next step already in it."""
@@ -145,44 +136,89 @@ class _ByRows:
     """The same for a table (d, h), with a count for each row."""
 
     def __init__(self, table: Tensor, betas: tuple[float, float], *, nesterov: bool) -> None:
-        self._beta1, self._beta2 = betas
+        self._betas = betas
         self._nesterov = nesterov
         self._mean, self._square = torch.zeros_like(table), torch.zeros_like(table)
         self._count = torch.zeros(len(table), dtype=table.dtype, device=table.device)
-        self._momentum = torch.ones_like(self._count)
+        self._momentum = torch.ones_like(self._count)  # product of NAdam's momenta so far
+        self._never = torch.tensor(_NEVER, dtype=torch.float32, device=table.device)
 
     def move(self, table: Tensor, rate: float) -> None:
-        """One step of the rows in the table's gradient."""
+        """One step of the rows in the table's gradient, a few at a time: what is fetched stays in the caches."""
         assert table.grad is not None
         rows, gradient = table.grad._indices()[0], table.grad._values()
-        step, scale = self._nadam(rows, gradient) if self._nesterov else self._adam(rows, gradient)
-        table.index_copy_(0, rows, table.index_select(0, rows).addcdiv_(step, scale, value=-rate))
-
-    def _adam(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        """The step of these rows, and what it is divided by: both (rows, h)."""
-        count, mean, root = self._advance(rows, gradient)
-        first, second = 1 - self._beta1**count, (1 - self._beta2**count).sqrt()  # corrections for a short history
-        return mean, root.mul_(first / second).add_(_EPS * first)
-
-    def _nadam(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        """The same with the momentum of the next step already in it."""
-        count, mean, root = self._advance(rows, gradient)
-        now, following = (_nadam_momentum(t, self._beta1) for t in (count, count + 1))
-        product = self._momentum.index_select(0, rows).unsqueeze(1) * now
-        self._momentum.index_copy_(0, rows, product.squeeze(1))
-        ahead = mean.mul_(following / (1 - product * following)).add_(gradient * ((1 - now) / (1 - product)))
-        return ahead, root.div_((1 - self._beta2**count).sqrt()).add_(_EPS)
-
-    def _advance(self, rows: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Each row's count (rows, 1), its new mean gradient, and the root of its mean square, both (rows, h)."""
         count = self._count.index_select(0, rows).add_(1)
         self._count.index_copy_(0, rows, count)
-        mean = self._mean.index_select(0, rows).lerp_(gradient, 1 - self._beta1)
-        self._mean.index_copy_(0, rows, mean)
-        square = self._square.index_select(0, rows).mul_(self._beta2)
-        square.addcmul_(gradient, gradient, value=1 - self._beta2)
-        self._square.index_copy_(0, rows, square)
-        return count.unsqueeze(1), mean, square.sqrt_()
+        shares = self._nadam_shares(rows, count) if self._nesterov else self._adam_shares(count)  # (rows, 2)
+        for part in _parts(len(rows), table.shape[1]):
+            some, new = rows[part], gradient[part]
+            mean, square = self._mean.index_select(0, some), self._square.index_select(0, some)
+            change = (self._nadam if self._nesterov else self._adam)(new, mean, square, shares[part], rate)
+            self._mean.index_copy_(0, some, mean)
+            self._square.index_copy_(0, some, square)
+            table.index_add_(0, some, change)
+
+    def _adam(self, new: Tensor, mean: Tensor, square: Tensor, shares: Tensor, rate: float) -> Tensor:
+        """Bring the means up to date; the change of these rows. In one call, for a row of long history; then corrected."""
+        change = torch.zeros_like(new)
+        _fused_adam([change], [new], [mean], [square], [self._never], rate=rate, betas=self._betas)
+        return change.mul_(shares)
+
+    def _adam_shares(self, count: Tensor) -> Tensor:
+        """What corrects each row's step for its short history: (rows, 1)."""
+        beta1, beta2 = self._betas
+        return ((1 - beta2**count).sqrt() / (1 - beta1**count)).unsqueeze(1)
+
+    def _nadam(self, new: Tensor, mean: Tensor, square: Tensor, shares: Tensor, rate: float) -> Tensor:
+        """The same with the momentum of the next step already in it."""
+        beta1, beta2 = self._betas
+        mean.lerp_(new, 1 - beta1)
+        square.mul_(beta2).addcmul_(new, new, value=1 - beta2)
+        of_mean, of_gradient = (shares[:, i : i + 1] for i in (0, 1))
+        return (mean * of_mean).addcmul_(new, of_gradient).div_(square.sqrt().add_(_EPS)).mul_(-rate)
+
+    def _nadam_shares(self, rows: Tensor, count: Tensor) -> Tensor:
+        """With which corrected shares the mean and the gradient enter NAdam's step: (rows, 2)."""
+        beta1, beta2 = self._betas
+        now, following = (_nadam_momentum(t, beta1) for t in (count, count + 1))
+        product = self._momentum.index_select(0, rows) * now
+        self._momentum.index_copy_(0, rows, product)
+        shares = torch.stack([following / (1 - product * following), (1 - now) / (1 - product)], dim=1)
+        return shares * (1 - beta2**count).sqrt().unsqueeze(1)
+
+
+def _fused_adam(
+    parameters: list[Tensor],
+    gradients: list[Tensor],
+    means: list[Tensor],
+    squares: list[Tensor],
+    counts: list[Tensor],
+    *,
+    rate: float,
+    betas: tuple[float, float],
+    decay: float = 0.0,
+) -> None:
+    """One step of Adam in torch's own kernel, as its optimisers call it with ``fused=True``."""
+    torch._fused_adamw_(
+        parameters,
+        gradients,
+        means,
+        squares,
+        [],
+        counts,
+        lr=rate,
+        beta1=betas[0],
+        beta2=betas[1],
+        weight_decay=decay,
+        eps=_EPS,
+        amsgrad=False,
+        maximize=False,
+    )
+
+
+def _parts(rows: int, h: int) -> list[slice]:
+    at_once = max(1, _VALUES_AT_ONCE // h)
+    return [slice(a, a + at_once) for a in range(0, rows, at_once)]
 
 
 def _nadam_momentum(count: Any, beta1: float) -> Any:

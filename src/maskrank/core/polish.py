@@ -21,7 +21,7 @@ _MOST_ROUNDS = 2
 _RATE, _DECAY = 1e-2, 1.0
 _NEAR_WEIGHT = 10.0  # of a neighbour of m_opt in the selector's loss, against 1 for a random subset
 _MOST_ROWS = 4096
-_ROWS_AT_ONCE = 1 << 16  # rows times subsets in one forward of the operator
+_VALUES_AT_ONCE = 1 << 20  # of the operator's hidden layers in one forward
 
 
 def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
@@ -82,7 +82,8 @@ def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
     rows, training = trainer.rows, trainer.operator.training
     trainer.operator.eval()
     batch = rows.all() if len(rows) <= _MOST_ROWS else rows.sample(_MOST_ROWS, generator=trainer.generator)
-    at_once = trainer.operator.rows_at_once if isinstance(trainer.operator, MaskedModule) else _ROWS_AT_ONCE
+    hidden = sum(trainer.config.operator_hidden)
+    at_once = trainer.operator.rows_at_once if isinstance(trainer.operator, MaskedModule) else _VALUES_AT_ONCE // hidden
     parts = torch.split(subsets, max(1, at_once // len(batch)))
     losses = torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
     trainer.operator.train(training)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from maskrank.core.costs import dense_sum
 from maskrank.core.gathered import sum_of_rows
 from maskrank.core.nets import Tail, glorot
+from maskrank.core.subsets import to_mask
 
 
 class Selector(nn.Module):
@@ -55,7 +57,16 @@ class Selector(nn.Module):
 
     def hidden_at(self, subsets: Tensor) -> Tensor:
         """The first layer before its activation: (masks, s) -> (masks, h)."""
+        if not self.by_rows and dense_sum(self.n_features, self.weight.shape[1], subsets.shape[1]):
+            return self._dense(subsets)
+        return self._gathered(subsets)
+
+    def _gathered(self, subsets: Tensor) -> Tensor:
         return sum_of_rows(subsets, self.weight, sparse=self.by_rows) + self.bias
+
+    def _dense(self, subsets: Tensor) -> Tensor:
+        mask = to_mask(subsets, self.n_features, dtype=self.weight.dtype)  # (masks, d)
+        return torch.addmm(self.bias, mask, self.weight)
 
     def hidden_at_share(self, share: float) -> Tensor:
         """The same at the point (share, ..., share) inside the cube: (h,)."""

@@ -84,8 +84,10 @@ def top_s(scores: Tensor, s: int) -> Tensor:
     """The s features of highest score; of equal ones, those that come first. What is not a number comes last."""
     scores = scores.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
     threshold = scores.topk(s).values[-1]
-    above = (scores > threshold).nonzero().squeeze(1)
-    equal = (scores == threshold).nonzero().squeeze(1)
+    chosen = (scores >= threshold).nonzero().squeeze(1)
+    if len(chosen) == s:
+        return chosen
+    above, equal = chosen[scores[chosen] > threshold], chosen[scores[chosen] == threshold]
     return torch.cat([above, equal[: s - len(above)]]).sort().values
 
 

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from maskrank.core.rows import Held, InPlace, Scale, SparseRows, Values, pick
+from maskrank.core.subsets import draw_subsets
+
+N, D = 30, 24
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def table(generator: torch.Generator) -> torch.Tensor:
+    x = torch.randn((N, D), generator=generator, dtype=torch.float64)
+    return x * (torch.rand((N, D), generator=generator) < 0.3)
+
+
+@pytest.mark.parametrize("order", ["rows", "columns"])
+@pytest.mark.parametrize("runs", [True, False])
+def test_picking_is_indexing(
+    order: str, runs: bool, table: torch.Tensor, monkeypatch: pytest.MonkeyPatch, generator: torch.Generator
+) -> None:
+    monkeypatch.setattr("maskrank.core.rows.read_in_runs", lambda run, wanted: runs)
+    x = table if order == "rows" else table.t().contiguous().t()
+    rows, subsets = torch.tensor([3, 3, 29, 0]), draw_subsets(6, D, 5, generator=generator)
+    picked = pick(x, rows, subsets)
+    assert picked.shape == (6, 4, 5)
+    for mask in range(6):
+        assert torch.equal(picked[mask], table[rows][:, subsets[mask]])
+
+
+@pytest.mark.parametrize("kind", ["in place", "sparse"])
+def test_values_read_where_they_live_are_the_scaled_table(
+    kind: str, table: torch.Tensor, generator: torch.Generator
+) -> None:
+    index = torch.randperm(N, generator=generator)[:20].sort().values
+    features = torch.randperm(D, generator=generator)[:15].sort().values
+    scale = Scale(torch.randn(15, dtype=torch.float64), torch.rand(15, dtype=torch.float64) + 0.5)
+    expected = (table[index][:, features] - scale.mean) / scale.scale
+    if kind == "in place":
+        values: Values = InPlace(table, index, features, scale, CPU)
+    else:
+        matrix = csr_array(table.numpy())
+        starts, places = (torch.from_numpy(part).long() for part in (matrix.indptr, matrix.indices))
+        values = SparseRows(starts, places, torch.from_numpy(matrix.data), index, features, scale, CPU)
+    before = table.clone()
+    held = Held(expected.float())
+    rows, subsets = torch.tensor([0, 19, 7, 7]), draw_subsets(6, 15, 4, generator=generator)
+    assert values.shape == held.shape == (20, 15)
+    torch.testing.assert_close(values.columns(rows, subsets), held.columns(rows, subsets))
+    torch.testing.assert_close(values.dense(rows), held.dense(rows))
+    assert torch.equal(table, before)
