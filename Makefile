@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.installed-dev
+BENCH_INSTALLED := $(VENV)/.installed-bench
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -20,6 +21,9 @@ lint: $(DEV_INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: $(BENCH_INSTALLED)
+	$(BIN)/python benchmarks/engine.py
+
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -32,4 +36,8 @@ $(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
 
 $(DEV_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev,parquet]"
+	touch $@
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e ".[bench]"
 	touch $@

@@ -7,6 +7,7 @@ Prints one table and stores it, with the machine, the versions and what earlier 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -18,7 +19,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import date
+from functools import partial
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,11 +33,9 @@ from maskrank import DualNetClassifier, DualNetRegressor
 from maskrank.core.config import DEFAULT
 from maskrank.core.costs import step_flops
 from maskrank.core.dual_net import build_operator, build_selector
-from maskrank.core.losses import MulticlassTask, subset_losses
+from maskrank.core.losses import MulticlassTask
 from maskrank.core.operators import MaskedModule
-from maskrank.core.optim import Adam
 from maskrank.core.rows import Rows
-from maskrank.core.subsets import draw_subsets
 from maskrank.core.training import DualNetTrainer
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 
@@ -87,7 +88,7 @@ class _DenseMLP(nn.Module):
         super().__init__()
         sizes = (2 * d, *hidden, n_outputs)
         layers: list[nn.Module] = []
-        for n_in, n_out in zip(sizes, sizes[1:], strict=False):
+        for n_in, n_out in pairwise(sizes):
             layers += [nn.Linear(n_in, n_out), nn.SiLU()]
         self.layers = nn.Sequential(*layers[:-1])
 
@@ -113,25 +114,22 @@ def gathered_step() -> list[Figure]:
             MaskedModule(_DenseMLP(d, hidden, 4), torch.arange(d), d),
         ]
 
-        def step(operator: nn.Module, optimizer: Adam, d=d, s=s, masks=masks, rows=rows, task=task, g=g) -> None:
-            subsets = draw_subsets(masks, d, s, generator=g)
-            loss = subset_losses(operator, task, rows.sample(32, generator=g), subsets).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-
-        runs = [
-            lambda operator=operator, optimizer=Adam(operator.parameters(), rate=1e-3), step=step: step(
-                operator, optimizer
-            )
+        selector = build_selector(d, s, config=config, generator=g)
+        trainers = [
+            DualNetTrainer(operator, selector, task, rows, rows, size=s, config=config, generator=g)
             for operator in operators
         ]
+        runs = [partial(_one_step, trainer) for trainer in trainers]
         fast, slow = side_by_side(*runs, repeats=3)
         flops = step_flops(config, s, 4)
         note = f"{1e3 * slow:.0f} ms / {1e3 * fast:.1f} ms; {flops / fast / 1e9:.0f} GFLOP/s gathered"
         what = f"step, dense / gathered: d = {d:,}, s = {s}, h = {hidden[0]}, M = {masks}"
         figures.append(Figure(what, slow / fast, "×", demand, note))
     return figures
+
+
+def _one_step(trainer: DualNetTrainer) -> None:
+    trainer.operator_step(trainer.explore(trainer.config.n_subsets))
 
 
 def gemm_share() -> list[Figure]:
@@ -234,12 +232,12 @@ def lassonet() -> list[Figure]:
     """LassoNet's path, until 2 features are left, against one fit: XOR of two of 64 features, 833 rows."""
     from lassonet import LassoNetClassifier
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def stop_at_two(model: LassoNetClassifier, history: list) -> None:
         if model.model.selected_count() <= 2:
-            raise Enough
+            raise EnoughError
 
     r = np.random.default_rng(0)
     X = r.uniform(0, 1, (833, 64))
@@ -251,10 +249,8 @@ def lassonet() -> list[Figure]:
     torch.manual_seed(0)
     peer = LassoNetClassifier(hidden_dims=(100,), random_state=0, torch_seed=0, verbose=0)
     started = time.perf_counter()
-    try:
+    with contextlib.suppress(EnoughError):
         peer.path((X.astype(np.float32) - 0.5) * np.sqrt(12), y)
-    except Enough:
-        pass
     theirs = time.perf_counter() - started
     left = np.flatnonzero(peer.model.input_mask().numpy()).tolist()
     note = f"{theirs:.0f} s / {ours:.1f} s; first two of our ranking right: {found}; LassoNet keeps {left}"
@@ -365,10 +361,8 @@ def main() -> None:
     print(text)
     if not arguments.dry and set(arguments.only) == set(SECTIONS):
         stored.write_text(json.dumps([*history, run], indent=1) + "\n")
-        about = run["machine"]
-        (RESULTS / "engine.md").write_text(
-            f"# The engine\n\n`make bench`; {about['processor']}, {about['cores']} cores; {about['versions']}.\n\n{text}\n"
-        )
+        about = "{processor}, {cores} cores; {versions}".format(**run["machine"])
+        (RESULTS / "engine.md").write_text(f"# The engine\n\n`make bench`; {about}.\n\n{text}\n")
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         kind = frame_kind(X)
         X, y = self._validate_rows(X, y, reset=True)
         size = resolve_size(self.n_features_to_select, X.shape[1])
-        config = self._config()
+        config = self._config(size, X.shape[1])
         target = self._learn_target(y)
         generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
         training, validation = self._hold_out(X, target, X_val, y_val, generator)
@@ -292,7 +292,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         """How many threads a training step is worth."""
         return threads(step_flops(config, size, self._task().n_outputs), torch.get_num_threads())
 
-    def _config(self) -> TrainConfig:
+    def _config(self, size: int, d: int) -> TrainConfig:
         changes = {
             name: getattr(self, name)
             for name in [
@@ -310,6 +310,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         }
         config = preset(
             self.preset,
+            shape=(size, d),
             **changes,
             operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
             selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),

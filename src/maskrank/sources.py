@@ -70,8 +70,8 @@ class DenseSource:
         n, d = self.shape
         if self._by_columns:
             width = max(1, _VALUES_AT_ONCE // n)
-            parts = [self._part(slice(None), slice(a, a + width)) for a in range(0, d, width)]
-            return Columns.side_by_side([Columns.learn(part[rows]) for part in parts])
+            parts = (slice(a, a + width) for a in range(0, d, width))
+            return Columns.side_by_side([Columns.learn(self._part(slice(None), part)[rows]) for part in parts])
         chosen = np.zeros(n, dtype=bool)
         chosen[rows] = True
         columns: Columns | None = None

@@ -51,6 +51,16 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
 
 
+def test_wide_tables_get_a_longer_phase_one() -> None:
+    narrow, wide = (preset("default", shape=shape) for shape in ((5, 10), (20, 5_000)))
+    assert narrow == DEFAULT
+    assert wide.phase1_batches * wide.n_subsets * 20 / 5_000 == pytest.approx(64, rel=0.01)  # draws of a feature
+    assert wide.polish_subsets == 2 * DEFAULT.polish_subsets
+    assert preset("default", shape=(20, 10**6)).phase1_batches == 600
+    assert preset("default", shape=(20, 5_000), phase1_batches=8).phase1_batches == 8
+    assert preset("paper", shape=(20, 5_000)) == PAPER
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

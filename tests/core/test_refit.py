@@ -24,7 +24,7 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
 
 def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
-    config = replace(DEFAULT, refit_steps=40)
+    config = replace(DEFAULT, refit_cycles=(40,))
     importance = torch.tensor([0.1, 0.9, 0.5])  # of features 0, 2 and 3
     ensemble = refit_mlp(RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator)
     used = ensemble.weights[0].abs().sum(dim=2) > 0  # (members, s)
@@ -68,7 +68,24 @@ def test_fine_tuning_never_ends_worse_on_the_validation_rows(generator: torch.Ge
     task = RegressionTask()
     before = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
     told: list[Progress] = []
-    wild = replace(DEFAULT, operator_rate=30.0, refit_steps=60)
+    wild = replace(DEFAULT, operator_rate=30.0, refit_cycles=(60,))
     fine_tune(operator, task, rows, validation, SUBSET, config=wild, generator=generator, callbacks=[told.append])
     after = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
     assert after == pytest.approx(min(before, told[-1].validation))
+
+
+@pytest.mark.parametrize(("worth", "steps"), [(-1.0, 60), (2.0, 20)])
+def test_another_cycle_begins_while_the_last_was_worth_it(
+    worth: float, steps: int, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maskrank.core.refit._WORTH_MORE", worth)
+    monkeypatch.setattr("maskrank.core.refit._VALIDATE_EVERY", 5)
+    rows, validation = some_rows(generator)
+    told: list[Progress] = []
+    config = replace(DEFAULT, refit_cycles=(20, 40), refit_rate=1e-3)
+    importance = torch.tensor([0.1, 0.9, 0.5])
+    refit_mlp(
+        RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator,
+        callbacks=[told.append],
+    )  # fmt: skip
+    assert told[-1].batch == steps

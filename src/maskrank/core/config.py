@@ -29,6 +29,8 @@ class TrainConfig:
         Rows of an operator batch; every row meets every subset.
     phase1_batches : int
         E_1, the operator batches of Phase I.
+    grow_with_width : bool
+        Whether `preset` gives wide tables a longer Phase I and a longer polish, as each feature is seen less often.
     exploit_share : float
         f, the share of the subsets of Phase II that come from the selector; the rest are random.
     n_perturbed : int
@@ -58,9 +60,11 @@ class TrainConfig:
     polish_subsets, polish_steps : int
         After training: on how many subsets the operator's loss is measured on all training rows, and how many
         steps the selector learns from these. 0 leaves it out.
-    refit_members, refit_steps, refit_batch : int
-        How many nets learn the task anew on the chosen features alone, their longest training, and the least rows
-        of a batch; 0 members leaves it out.
+    refit_members, refit_batch : int
+        How many nets learn the task anew on the chosen features alone, and the least rows of a batch; 0 members
+        leaves it out.
+    refit_cycles : tuple of int
+        Steps of the first fall of the learning rate, and of those that follow while they are worth it.
     refit_hidden : tuple of int
     refit_rate : float
         Hidden layer sizes and highest learning rate of these nets.
@@ -73,6 +77,7 @@ class TrainConfig:
     n_subsets: int
     batch_size: int
     phase1_batches: int
+    grow_with_width: bool
     exploit_share: float
     n_perturbed: int
     selector_every: int
@@ -93,7 +98,7 @@ class TrainConfig:
     polish_subsets: int
     polish_steps: int
     refit_members: int
-    refit_steps: int
+    refit_cycles: tuple[int, ...]
     refit_batch: int
     refit_hidden: tuple[int, ...]
     refit_rate: float
@@ -107,6 +112,7 @@ PAPER = TrainConfig(
     n_subsets=32,
     batch_size=32,
     phase1_batches=6_000,
+    grow_with_width=False,
     exploit_share=0.5,
     n_perturbed=2,
     selector_every=8,
@@ -127,7 +133,7 @@ PAPER = TrainConfig(
     polish_subsets=0,
     polish_steps=0,
     refit_members=0,
-    refit_steps=1_000,
+    refit_cycles=(1_000,),
     refit_batch=32,
     refit_hidden=(),
     refit_rate=0.0,
@@ -139,18 +145,21 @@ DEFAULT = replace(
     selector_hidden=(64, 32),
     activation="silu",
     init_fan_in="active",
-    phase1_batches=600,
+    phase1_batches=160,
+    grow_with_width=True,
     centre_targets=True,
     search_start="share",
     operator_optimizer="adam",
-    operator_rate=3e-3,
-    selector_rate=3e-3,
-    patience=320,
+    operator_rate=5e-3,
+    selector_rate=5e-3,
+    patience=96,
     max_batches=2_000,
     settled_agreement=0.9,
-    polish_subsets=512,
-    polish_steps=300,
+    polish_subsets=256,
+    polish_steps=150,
     refit_members=16,
+    refit_cycles=(300, 700),
+    refit_batch=64,
     refit_hidden=(48, 48, 48),
     refit_rate=2e-2,
 )
@@ -218,8 +227,8 @@ PRESETS: dict[str, TrainConfig] = {
 }
 
 
-def preset(name: str, **changes: Any) -> TrainConfig:
-    """A recipe by its name, with the changes that are not None.
+def preset(name: str, *, shape: tuple[int, int] | None = None, **changes: Any) -> TrainConfig:
+    """A recipe by its name, for a choice of s out of d features, with the changes that are not None.
 
     A smaller ``max_batches`` shortens what is around it too: Phase I to two thirds of it, so that the search has its
     turn, and what follows to as many steps. Batches come in beats of ``selector_every``, so a count may be rounded up.
@@ -227,7 +236,7 @@ def preset(name: str, **changes: Any) -> TrainConfig:
     if name not in list(PRESETS):
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
     asked = {key: _checked(key, value) for key, value in changes.items() if value is not None}
-    config = replace(PRESETS[name], **asked)
+    config = replace(PRESETS[name] if shape is None else _for_width(PRESETS[name], *shape), **asked)
     if "phase1_batches" not in asked:
         config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
     elif config.phase1_batches >= config.max_batches:
@@ -237,7 +246,30 @@ def preset(name: str, **changes: Any) -> TrainConfig:
     return replace(
         config,
         polish_steps=min(config.polish_steps, config.max_batches),
-        refit_steps=min(config.refit_steps, config.max_batches),
+        refit_cycles=_within(config.refit_cycles, config.max_batches),
+    )
+
+
+def _within(cycles: tuple[int, ...], total: int) -> tuple[int, ...]:
+    """The cycles, cut where their sum passes a total."""
+    kept: list[int] = []
+    for cycle in cycles:
+        if sum(kept) < total:
+            kept.append(min(cycle, total - sum(kept)))
+    return tuple(kept)
+
+
+def _for_width(config: TrainConfig, s: int, d: int) -> TrainConfig:
+    """The recipe with a Phase I in which a feature is drawn 64 times, up to a bound, and a polish to match."""
+    if not config.grow_with_width:
+        return config
+    wanted = 64 * d / (s * config.n_subsets)
+    factor = min(max(wanted / config.phase1_batches, 1.0), 3.75)
+    return replace(
+        config,
+        phase1_batches=round(factor * config.phase1_batches),
+        polish_subsets=round(min(factor, 2.0) * config.polish_subsets),
+        polish_steps=round(min(factor, 2.0) * config.polish_steps),
     )
 
 

@@ -9,8 +9,10 @@ a sparse tensor has its touched rows visited and no others. What differs from de
 - the small number that keeps a division from zero is added to the uncorrected root, as in the short form that Adam's
   own paper gives.
 
-Where every step touches every row, the two are the same but for that small number. The formulas are those of ``torch.optim``, whose classes
-are not used because the first of them to be made loads torch's compiler, which takes longer than a small fit.
+Where every step touches every row, the two are the same but for that small number.
+
+The formulas are those of ``torch.optim``, whose classes are not used because the first of them to be made loads
+torch's compiler, which takes longer than a small fit.
 """
 
 from __future__ import annotations
@@ -159,7 +161,7 @@ class _ByRows:
             table.index_add_(0, some, change)
 
     def _adam(self, new: Tensor, mean: Tensor, square: Tensor, shares: Tensor, rate: float) -> Tensor:
-        """Bring the means up to date; the change of these rows. In one call, for a row of long history; then corrected."""
+        """Bring the means up to date; the change of these rows, made as if of long history and then corrected."""
         change = torch.zeros_like(new)
         _fused_adam([change], [new], [mean], [square], [self._never], rate=rate, betas=self._betas)
         return change.mul_(shares)

@@ -27,6 +27,7 @@ _VALIDATE_EVERY = 20  # steps
 _DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the validation rows tell which fits the data
 _SHARES = (1.0, 0.8, 0.6, 0.4)  # of the chosen features that a member looks at, in turn: fewer may predict better
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
+_WORTH_MORE = 0.015  # share by which the validation loss must fall in the last third of a cycle to begin another
 _LARGEST_BATCH = 512
 _VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
@@ -118,7 +119,8 @@ def refit_mlp(
 
     The members differ in their start, their batches, their weight decay and in how many of the chosen features they
     look at: all, or the first ones of the ranking. Of each, the running average of its weights is judged on the
-    validation rows every few steps, and its best moment is kept.
+    validation rows every few steps, and its best moment is kept. The learning rate falls to 0 in a cycle; another one
+    begins where the validation loss was still falling at the end of the last.
 
     Parameters
     ----------
@@ -138,27 +140,32 @@ def refit_mlp(
     best = _BestMembers(ensemble)
     optimizer = Adam(ensemble.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
 
-    for step in range(1, config.refit_steps + 1):
-        rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / config.refit_steps))
-        optimizer.rate = rate
-        index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
-        outputs = ensemble.members(x[index])  # (members, batch, outputs)
-        # One task call sees all members' rows; the factor leaves each member its own mean loss.
-        loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1)).mean()
-        optimizer.zero_grad()
-        (loss * members).backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        _shrink(ensemble, rate * decay, seen)
-        _move_towards(average, ensemble, 1 - min(_AVERAGING, step / (step + 10)))
-        if step % _VALIDATE_EVERY == 0 or step == config.refit_steps:
-            with torch.no_grad():
-                judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
-            best.update(judged, average, step)
-            for callback in callbacks:
-                lowest = float(best.lowest.min())
-                callback(Progress("refit", step, config.refit_steps, float(loss.detach()), 0.0, lowest))
-            if step - best.step >= max(1, config.refit_steps // 3):
-                break
+    before, total = 0, sum(config.refit_cycles)
+    for cycle in config.refit_cycles:
+        for step in range(before + 1, before + cycle + 1):
+            rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - before - 1) / cycle))
+            optimizer.rate = rate
+            index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
+            outputs = ensemble.members(x[index])  # (members, batch, outputs)
+            # One task call sees all members' rows; the factor leaves each member its own mean loss.
+            loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1)).mean()
+            optimizer.zero_grad()
+            (loss * members).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            _shrink(ensemble, rate * decay, seen)
+            _move_towards(average, ensemble, 1 - min(_AVERAGING, step / (step + 10)))
+            if step % _VALIDATE_EVERY == 0 or step == before + cycle:
+                with torch.no_grad():
+                    judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
+                best.update(judged, average, step)
+                for callback in callbacks:
+                    lowest = float(best.lowest.min())
+                    callback(Progress("refit", step, total, float(loss.detach()), 0.0, lowest))
+                if step - best.step >= max(1, cycle // 3):
+                    break
+        before += cycle
+        if best.figure_at(before) > (1 - _WORTH_MORE) * best.figure_at(before - cycle // 3):
+            break
     return best.better_half()
 
 
@@ -169,6 +176,7 @@ class _BestMembers:
         self._kept = copy.deepcopy(ensemble)
         self.lowest = torch.full((len(ensemble.weights[0]),), torch.inf, device=ensemble.weights[0].device)
         self.step = 0
+        self._figures: list[tuple[int, float]] = []
 
     @torch.no_grad()
     def update(self, judged: Tensor, ensemble: StackedMLP, step: int) -> None:
@@ -179,15 +187,24 @@ class _BestMembers:
             old[better] = new[better]
         if bool(better.any()):
             self.step = step
+        self._figures.append((step, float(self.lowest[self._better_half()].mean())))
+
+    def figure_at(self, step: int) -> float:
+        """The mean figure of the better half of the members as it stood at a step."""
+        known = [figure for judged, figure in self._figures if judged <= step]
+        return known[-1] if known else math.inf
 
     def better_half(self) -> StackedMLP:
         """The half of the members with the lowest figures."""
-        chosen = self.lowest.argsort()[: max(1, len(self.lowest) // 2)]
+        chosen = self._better_half()
         return StackedMLP(
             [weight.detach()[chosen].clone() for weight in self._kept.weights],
             [bias.detach()[chosen].clone() for bias in self._kept.biases],
             self._kept.activation,
         )
+
+    def _better_half(self) -> Tensor:
+        return self.lowest.argsort()[: max(1, len(self.lowest) // 2)]
 
 
 @torch.no_grad()
@@ -220,18 +237,19 @@ def fine_tune(
     lowest = _judge(operator, task, validation, subsets)
     kept = copy.deepcopy(operator.state_dict())
     n_batch = _batch_size(config, rows)
-    for step in range(1, config.refit_steps + 1):
+    total = sum(config.refit_cycles)
+    for step in range(1, total + 1):
         batch = rows.sample(n_batch, generator=generator)
         loss = subset_losses(operator, task, batch, subsets).mean()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        if step % _VALIDATE_EVERY == 0 or step == config.refit_steps:
+        if step % _VALIDATE_EVERY == 0 or step == total:
             value = _judge(operator, task, validation, subsets)
             if value < lowest:
                 lowest, kept = value, copy.deepcopy(operator.state_dict())
             for callback in callbacks:
-                callback(Progress("refit", step, config.refit_steps, float(loss.detach()), 0.0, lowest))
+                callback(Progress("refit", step, total, float(loss.detach()), 0.0, lowest))
     operator.load_state_dict(kept)
 
 
