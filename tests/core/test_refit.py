@@ -10,7 +10,7 @@ from maskrank.core.config import DEFAULT
 from maskrank.core.losses import RegressionTask, subset_losses
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
-from maskrank.core.refit import StackedMLP, _BestMembers, fine_tune, refit_mlp
+from maskrank.core.refit import StackedMLP, _Members, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 
 SUBSET = torch.tensor([0, 2, 3])
@@ -35,14 +35,16 @@ def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: 
 
 
 def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
-    def ensemble(value: float) -> StackedMLP:
-        return StackedMLP([torch.full((4, 1, 1), value)], [torch.zeros((4, 1, 1))], "silu")
-
-    best = _BestMembers(ensemble(0.0))
-    best.update(torch.tensor([4.0, 1.0, 3.0, 2.0]), ensemble(1.0), step=20)
-    best.update(torch.tensor([5.0, 5.0, 0.5, 5.0]), ensemble(2.0), step=40)
-    assert best.step == 40
-    assert best.better_half().weights[0].flatten().tolist() == [2.0, 1.0]
+    nets = StackedMLP([torch.zeros((4, 1, 1))], [torch.zeros((4, 1, 1))], "silu")
+    members = _Members(nets, torch.zeros((4, 1, 1)), torch.ones((4, 1, 1)))
+    for step, judged in ((20, [4.0, 1.0, 3.0, 2.0]), (40, [5.0, 5.0, 0.5, 5.0])):
+        for average in members._average.parameters():
+            average.data.fill_(step)
+        members.update(torch.tensor(judged), step)
+    assert members.best_step == 40
+    assert members.figure == 0.75
+    assert members.better_half().nets.weights[0].flatten().tolist() == [40.0, 20.0]
+    assert members.at_best().nets.weights[0].flatten().tolist() == [20.0, 20.0, 40.0, 20.0]
 
 
 def test_an_ensemble_answers_with_the_mean_of_its_members(generator: torch.Generator) -> None:

@@ -27,7 +27,7 @@ _VALIDATE_EVERY = 20  # steps
 _DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the validation rows tell which fits the data
 _SHARES = (1.0, 0.8, 0.6, 0.4)  # of the chosen features that a member looks at, in turn: fewer may predict better
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
-_WORTH_MORE = 0.015  # share by which the validation loss must fall in the last third of a cycle to begin another
+_WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
 _LARGEST_BATCH = 512
 _VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
@@ -120,7 +120,7 @@ def refit_mlp(
     The members differ in their start, their batches, their weight decay and in how many of the chosen features they
     look at: all, or the first ones of the ranking. Of each, the running average of its weights is judged on the
     validation rows every few steps, and its best moment is kept. The learning rate falls to 0 in a cycle; another one
-    begins where the validation loss was still falling at the end of the last.
+    begins, with the better half alone, where the validation loss was still falling at the end of the first.
 
     Parameters
     ----------
@@ -130,94 +130,114 @@ def refit_mlp(
         Their scores.
     """
     x, x_validation = (part.all().columns(subset.unsqueeze(0))[0].contiguous() for part in (rows, validation))
-    members, n_batch = config.refit_members, _batch_size(config, rows)
+    n_batch = _batch_size(config, rows)
     sizes = (x.shape[1], *config.refit_hidden, task.n_outputs)
-    ensemble = _start(members, sizes, config.activation, generator).to(x.device)
-    decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(members) % len(_DECAYS)].view(-1, 1, 1)
-    seen = _visible(importance, members)  # (members, s, 1)
-    _shrink(ensemble, 0 * decay, seen)
-    average = copy.deepcopy(ensemble)
-    best = _BestMembers(ensemble)
-    optimizer = Adam(ensemble.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
+    ensemble = _start(config.refit_members, sizes, config.activation, generator).to(x.device)
+    decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(config.refit_members) % len(_DECAYS)].view(-1, 1, 1)
+    members = _Members(ensemble, decay, _visible(importance, config.refit_members))
 
-    before, total = 0, sum(config.refit_cycles)
-    for cycle in config.refit_cycles:
-        for step in range(before + 1, before + cycle + 1):
-            rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - before - 1) / cycle))
-            optimizer.rate = rate
-            index = torch.randint(len(rows), (members, n_batch), generator=generator).to(x.device)
-            outputs = ensemble.members(x[index])  # (members, batch, outputs)
+    done, total = 0, sum(config.refit_cycles)
+    for turn, cycle in enumerate(config.refit_cycles):
+        optimizer = Adam(members.nets.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
+        figures = []  # after each judgement
+        for step in range(1, cycle + 1):
+            optimizer.rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
+            index = torch.randint(len(rows), (len(members), n_batch), generator=generator).to(x.device)
+            outputs = members.nets.members(x[index])  # (members, batch, outputs)
             # One task call sees all members' rows; the factor leaves each member its own mean loss.
             loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1)).mean()
             optimizer.zero_grad()
-            (loss * members).backward()  # type: ignore[no-untyped-call]
+            (loss * len(members)).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
-            _shrink(ensemble, rate * decay, seen)
-            _move_towards(average, ensemble, 1 - min(_AVERAGING, step / (step + 10)))
-            if step % _VALIDATE_EVERY == 0 or step == before + cycle:
-                with torch.no_grad():
-                    judged = task.loss(average.members(x_validation.expand(members, -1, -1)), validation.y).mean(dim=1)
-                best.update(judged, average, step)
+            members.moved(optimizer.rate, step)
+            if step % _VALIDATE_EVERY == 0 or step == cycle:
+                members.judge(task, x_validation, validation.y, step)
+                figures.append(members.figure)
                 for callback in callbacks:
-                    lowest = float(best.lowest.min())
-                    callback(Progress("refit", step, total, float(loss.detach()), 0.0, lowest))
-                if step - best.step >= max(1, cycle // 3):
+                    told = Progress("refit", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min()))
+                    callback(told)
+                if step - members.best_step >= max(1, cycle // 3):
                     break
-        before += cycle
-        if best.figure_at(before) > (1 - _WORTH_MORE) * best.figure_at(before - cycle // 3):
+        done += cycle
+        members = members.at_best() if turn else members.better_half()
+        if figures[-1] > (1 - _WORTH_MORE) * figures[2 * len(figures) // 3 - 1]:
             break
-    return best.better_half()
+    return members.nets
 
 
-class _BestMembers:
-    """Each member of an ensemble at its own best moment."""
+class _Members:
+    """The nets of an ensemble in training, the running average of each, and each average at its best moment.
 
-    def __init__(self, ensemble: StackedMLP) -> None:
-        self._kept = copy.deepcopy(ensemble)
-        self.lowest = torch.full((len(ensemble.weights[0]),), torch.inf, device=ensemble.weights[0].device)
-        self.step = 0
-        self._figures: list[tuple[int, float]] = []
+    Parameters
+    ----------
+    nets : StackedMLP
+    decay : Tensor (members, 1, 1)
+        Weight decay of each.
+    seen : Tensor (members, s, 1)
+        1 for the features that a member looks at, else 0.
+    lowest : Tensor (members,), optional
+        What the nets were judged at so far.
+    """
+
+    def __init__(self, nets: StackedMLP, decay: Tensor, seen: Tensor, lowest: Tensor | None = None) -> None:
+        self.nets, self._decay, self._seen = nets, decay, seen
+        self.lowest = torch.full_like(decay.flatten(), torch.inf) if lowest is None else lowest
+        self.best_step = 0
+        self._shrink(0.0)
+        self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
+
+    def __len__(self) -> int:
+        return len(self.lowest)
 
     @torch.no_grad()
-    def update(self, judged: Tensor, ensemble: StackedMLP, step: int) -> None:
-        """Keep the members that are better than ever."""
+    def moved(self, rate: float, step: int) -> None:
+        """After a step of the optimiser: decay, and the averages follow."""
+        self._shrink(rate)
+        follow = 1 - min(_AVERAGING, step / (step + 10))
+        torch._foreach_lerp_(list(self._average.parameters()), list(self.nets.parameters()), follow)
+
+    @torch.no_grad()
+    def _shrink(self, rate: float) -> None:
+        """Weight decay, and nothing from the features a member does not look at."""
+        for weight in self.nets.weights:
+            weight.mul_(1 - rate * self._decay)
+        self.nets.weights[0].mul_(self._seen)
+
+    @torch.no_grad()
+    def judge(self, task: Task, x: Tensor, y: Tensor, step: int) -> None:
+        """Compare the averages on some rows, and keep those that are better than ever."""
+        self.update(task.loss(self._average.members(x.expand(len(self), -1, -1)), y).mean(dim=1), step)
+
+    @torch.no_grad()
+    def update(self, judged: Tensor, step: int) -> None:
+        """Keep the members that are better than ever: (members,) figures."""
         better = judged < self.lowest
         self.lowest = torch.where(better, judged, self.lowest)
-        for old, new in zip(self._kept.parameters(), ensemble.parameters(), strict=True):
+        for old, new in zip(self._best.parameters(), self._average.parameters(), strict=True):
             old[better] = new[better]
         if bool(better.any()):
-            self.step = step
-        self._figures.append((step, float(self.lowest[self._better_half()].mean())))
+            self.best_step = step
 
-    def figure_at(self, step: int) -> float:
-        """The mean figure of the better half of the members as it stood at a step."""
-        known = [figure for judged, figure in self._figures if judged <= step]
-        return known[-1] if known else math.inf
+    @property
+    def figure(self) -> float:
+        """The mean of the lower half of the members' best figures."""
+        return float(self.lowest.sort().values[: max(1, len(self) // 2)].mean())
 
-    def better_half(self) -> StackedMLP:
-        """The half of the members with the lowest figures."""
-        chosen = self._better_half()
-        return StackedMLP(
-            [weight.detach()[chosen].clone() for weight in self._kept.weights],
-            [bias.detach()[chosen].clone() for bias in self._kept.biases],
-            self._kept.activation,
+    def better_half(self) -> _Members:
+        """The half of the members with the lowest figures, each at its best moment."""
+        return self._take(self.lowest.argsort()[: max(1, len(self) // 2)])
+
+    def at_best(self) -> _Members:
+        """All members, each at its best moment."""
+        return self._take(torch.arange(len(self)))
+
+    def _take(self, chosen: Tensor) -> _Members:
+        nets = StackedMLP(
+            [weight.detach()[chosen].clone() for weight in self._best.weights],
+            [bias.detach()[chosen].clone() for bias in self._best.biases],
+            self._best.activation,
         )
-
-    def _better_half(self) -> Tensor:
-        return self.lowest.argsort()[: max(1, len(self.lowest) // 2)]
-
-
-@torch.no_grad()
-def _shrink(ensemble: StackedMLP, share: Tensor, seen: Tensor) -> None:
-    """Weight decay, and nothing from the features a member does not look at."""
-    for weight in ensemble.weights:
-        weight.mul_(1 - share)
-    ensemble.weights[0].mul_(seen)
-
-
-@torch.no_grad()
-def _move_towards(average: StackedMLP, ensemble: StackedMLP, share: float) -> None:
-    torch._foreach_lerp_(list(average.parameters()), list(ensemble.parameters()), share)
+        return _Members(nets, self._decay[chosen], self._seen[chosen], self.lowest[chosen])
 
 
 def fine_tune(
