@@ -20,12 +20,13 @@ from maskrank.core.training import DualNetTrainer
 _MOST_ROUNDS = 2
 _RATE, _DECAY = 1e-2, 1.0
 _NEAR_WEIGHT = 10.0  # of a neighbour of m_opt in the selector's loss, against 1 for a random subset
+_WORTH_ANOTHER = 0.1  # what a new m_opt must gain, in the spread of its neighbours' losses, to be looked around at
 _MOST_ROWS = 4096
 _VALUES_AT_ONCE = 1 << 20  # of the operator's hidden layers in one forward
 
 
 def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
-    """Fit the selector to the resting operator around m_opt and search it again, until m_opt stays.
+    """Fit the selector to the resting operator around m_opt and search it again, until m_opt stays as good.
 
     Returns
     -------
@@ -40,9 +41,12 @@ def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
         subsets = torch.cat([near, random])
         weights = torch.ones(len(subsets), device=subsets.device)
         weights[: len(near)] = _NEAR_WEIGHT
-        _fit(trainer, subsets, measured_losses(trainer, subsets), weights / weights.mean())
+        losses = measured_losses(trainer, subsets)
+        _fit(trainer, subsets, losses, weights / weights.mean())
         before, optimal = optimal, trainer.find_optimal(max_rounds=config.final_rounds)
-        if torch.equal(before, optimal):
+        with torch.no_grad():
+            gain = -trainer.selector(torch.stack([before, optimal])).diff()
+        if float(gain) <= _WORTH_ANOTHER * float(losses[: len(near)].std()):
             break
     return optimal
 
