@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Callable
 
 import torch
-from timing import seconds
+from timing import side_by_side
 
 from maskrank.core import costs
 from maskrank.core.gathered import Touched
 from maskrank.core.operators import SubsetMLP
 from maskrank.core.optim import Adam
-from maskrank.core.rows import Rows, pick
+from maskrank.core.rows import Rows
 from maskrank.core.selector import Selector
 from maskrank.core.subsets import draw_subsets
 
@@ -74,7 +74,7 @@ def picked(runs: bool, n: int, d: int, s: int, masks: int, batch: int) -> Callab
     def run() -> None:
         subsets = next(turn)
         if runs:
-            pick(x, rows, subsets)
+            x.index_select(0, rows).t().index_select(0, subsets.flatten())
         else:
             x[rows[None, :, None], subsets[:, None, :]]
 
@@ -87,7 +87,7 @@ def judge(
     print(f"\n{title}")
     lost = []
     for shape in shapes:
-        yes, no = seconds(two_ways(True, **shape)), seconds(two_ways(False, **shape))
+        yes, no = side_by_side(two_ways(True, **shape), two_ways(False, **shape))
         chosen = rule(shape)
         regret = (yes if chosen else no) / min(yes, no)
         lost.append(regret)
@@ -122,8 +122,8 @@ def main() -> None:
         lambda shape: costs.update_by_rows(**shape),
     )
     shapes = [
-        {"n": 400, "d": d, "s": 50, "masks": masks, "batch": 32}
-        for d, masks in itertools.product((500, 5000, 20_000, 100_000), (32, 128))
+        {"n": 100, "d": d, "s": 50, "masks": masks, "batch": 32}
+        for d, masks in itertools.product((500, 5000, 20_000, 100_000, 500_000), (32, 128))
     ]
     judge(
         "whole rows or single values",

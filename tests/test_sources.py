@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
@@ -16,9 +20,10 @@ from scipy import sparse
 
 from maskrank import DualNetClassifier, DualNetRegressor
 from maskrank.scaling import Columns
-from maskrank.sources import DenseSource, SparseSource, open_source
+from maskrank.sources import DenseSource, check_files, open_source
 
 KINDS = [
+    "backwards",
     "float32, C",
     "float32, F",
     "float64, F",
@@ -47,6 +52,8 @@ def as_kind(X: np.ndarray, kind: str, folder: Path) -> Any:
         wide = np.full((2 * len(X), 2 * X.shape[1]), np.nan)
         wide[::2, ::2] = X
         return wide[::2, ::2]
+    if kind == "backwards":
+        return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
     if kind.startswith("cs"):
         return getattr(sparse, kind)(X.astype(np.float32))
     if kind == "int8":
@@ -94,16 +101,99 @@ def test_a_large_table_is_neither_copied_nor_changed(order: str, monkeypatch: py
     assert peak < X.nbytes  # a copy in 64 bits would be twice as much
 
 
-def test_a_memory_map_that_shrank_is_named(table: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    np.save(path, np.random.default_rng(0).standard_normal((120, 400)))
-    X = np.load(path, mmap_mode="r")
-    os.truncate(path, 200_000)
+def test_a_memory_map_that_shrank_is_named_wherever_it_is_read(tmp_path: Path) -> None:
+    """Reading behind the end of the file would end the process, and this test with it."""
+    r = np.random.default_rng(0)
+    whole, y = r.standard_normal((120, 400)), np.arange(120) % 2
+    model = DualNetClassifier(3, max_batches=8, random_state=0).fit(whole, y)
+
+    def cut(dtype: Any, name: str) -> np.ndarray:
+        np.save(tmp_path / name, whole.astype(dtype))
+        X: np.ndarray = np.load(tmp_path / name, mmap_mode="r")
+        os.truncate(tmp_path / name, 20_000)
+        return X
+
+    X = cut(np.float64, "x.npy")
     for view in (X, X[:, :50], np.asarray(X), X[10:]):
-        with pytest.raises(ValueError, match=r"memory map of 384,128 bytes, but its file has only 200,000"):
-            open_source(view)
-    with pytest.raises(ValueError, match="cut after it was opened"):
-        DualNetClassifier(3).fit(X, table[1])
+        with pytest.raises(ValueError, match=r"up to byte 384,128 of a file that has only 20,000: it was cut"):
+            check_files(view)
+    fresh = DualNetClassifier(3, max_batches=8)
+    sparse_map = sparse.csr_array(
+        (cut(np.float64, "d.npy").reshape(-1)[:240], np.arange(240) % 9, np.arange(0, 241, 2))
+    )
+    for read in (
+        lambda: fresh.fit(X, y),
+        lambda: fresh.fit(cut(np.int16, "i.npy"), y),
+        lambda: fresh.fit(cut(">f4", "b.npy"), y),
+        lambda: fresh.fit(sparse_map, y),
+        lambda: fresh.fit(whole, y, X_val=X, y_val=y),
+        lambda: model.predict(X),
+        lambda: model.predict_proba(X),
+        lambda: model.transform(X),
+        lambda: model.predict_selected(X[:, :3]),
+    ):
+        with pytest.raises(ValueError, match="cut after it was opened"):
+            read()
+
+
+def test_a_map_that_begins_inside_its_file_is_measured_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "raw"
+    np.zeros(40_000, dtype=np.float32).tofile(path)
+    X = np.memmap(path, dtype=np.float32, mode="r", offset=10_000, shape=(100, 300))
+    check_files(X)
+    os.truncate(path, 129_000)
+    with pytest.raises(ValueError, match="up to byte 130,000 of a file that has only 129,000"):
+        check_files(X)
+
+
+def test_memory_without_a_file_is_no_file() -> None:
+    check_files(np.frombuffer(mmap.mmap(-1, 4096)))
+    check_files([[1.0]])
+
+
+def test_a_column_may_be_called_dtype(table: tuple[np.ndarray, np.ndarray]) -> None:
+    frame = pd.DataFrame(table[0], columns=["dtype", *"abcdefgh"])
+    model = DualNetClassifier(3, max_batches=8, random_state=0).fit(frame, table[1])
+    assert len(model.predict(frame)) == 120
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_entries_that_are_stored_twice_are_summed(
+    held: bool, table: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table
+    if not held:
+        monkeypatch.setattr("maskrank.sources._MOST_HELD", 0)
+    once = sparse.csr_array(X)
+    doubled = np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr
+    twice = sparse.csr_array(doubled, shape=X.shape)
+    fits = [DualNetClassifier(3, max_batches=32, random_state=0).fit(matrix, y) for matrix in (once, twice)]
+    np.testing.assert_allclose(fits[0].raw_scores_, fits[1].raw_scores_, rtol=1e-4)
+    assert twice.nnz == 2 * once.nnz  # the user's own matrix is left alone
+
+
+def test_reading_where_it_lives_needs_little_memory(tmp_path: Path) -> None:
+    """In a process of its own, as the memory of torch is nobody's to trace: the table is never held whole."""
+    code = f"""
+import numpy as np
+from maskrank import DualNetClassifier, sources
+sources._MOST_HELD = 0
+def own_memory():
+    return int([line for line in open("/proc/self/status") if line.startswith("RssAnon")][0].split()[1]) * 1024
+r = np.random.default_rng(0)
+X = np.lib.format.open_memmap({str(tmp_path / "x.npy")!r}, mode="w+", dtype=np.float32, shape=(40_000, 1_000))
+for row in X:
+    row[:] = r.standard_normal(1_000, dtype=np.float32)
+y = X[:, 3] > 0
+before, most = own_memory(), [0]
+watch = lambda progress: most.append(own_memory())
+DualNetClassifier(20, max_batches=16, random_state=0, callbacks=(watch,)).fit(X, y)
+print((max(*most, own_memory()) - before) / X.nbytes)
+"""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("this system does not tell a process's own memory")
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert float(done.stdout) < 0.9  # a copy, or all rows picked at once, gives at least 1
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -177,8 +267,15 @@ def test_columns_of_a_sparse_matrix_are_those_of_the_dense_one(n: int, d: int, s
 
 def test_a_sparse_source_reads_explicit_zeros_and_unsorted_rows() -> None:
     matrix = sparse.csr_array((np.array([0.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
-    values = SparseSource(matrix).select(None, np.array([0, 2]))
+    values = open_source(matrix).select(None, np.array([0, 2]))
     assert values.tolist() == [[2.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_small_net_is_trained_on_one_thread(table: tuple[np.ndarray, np.ndarray]) -> None:
+    seen: list[int] = []
+    watch = (lambda progress: seen.append(torch.get_num_threads()),)
+    DualNetClassifier(3, max_batches=8, callbacks=watch, random_state=0).fit(*table)
+    assert set(seen) == {1}
 
 
 def test_threads_are_given_back(table: tuple[np.ndarray, np.ndarray]) -> None:

@@ -37,7 +37,7 @@ from maskrank.preparation import (
     torch_threads,
 )
 from maskrank.scaling import Array, Scaling
-from maskrank.sources import Source, float_type, open_source
+from maskrank.sources import TOO_LARGE, Source, check_files, float_type, open_source
 
 _ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
@@ -107,7 +107,8 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         X : array, frame or sparse matrix (n, d)
-            32-bit floats, memory-mapped files and SciPy's compressed rows are read as they are.
+            Floats of 32 and 64 bits, also in memory-mapped files, and SciPy's compressed rows are read where they
+            are; other numbers are converted.
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
             Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
@@ -130,6 +131,8 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
             validation.source.learn(validation.rows)
         candidates = candidate_columns(columns.varies, size)
         x_scaling, y_scaling = columns.scaling(enabled=self.standardize), self._scale_target(training.target)
+        if not columns.fits_32_bits(x_scaling):
+            raise ValueError(TOO_LARGE)
         make_rows = partial(self._rows, candidates, x_scaling.take(candidates), y_scaling, resolve_device(self.device))
         make_net = net_maker(self.operator)
         with torch_threads(self._threads(config, size) if make_net is None else None), self._listeners() as callbacks:
@@ -179,6 +182,16 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         X : array, frame or sparse matrix (n, d)
         """
         return self._decode(self._outputs(self._chosen_columns(X)))
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns alone.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix (n, d)
+        """
+        check_files(X)
+        return super().transform(X)
 
     def to_frame(self) -> Any:
         """The ranking as a table, best first: rank, feature, importance, raw_score, selected.
@@ -251,6 +264,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
 
     def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
         """Checked as scikit-learn does, but for values that are not finite: `Source.learn` looks at each once."""
+        check_files(X)
         X, y = validate_data(
             self,
             X,
@@ -357,10 +371,12 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
 
     def _chosen_columns(self, X: Any) -> Array:
         check_is_fitted(self)
+        check_files(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=float_type(X))
         return open_source(X).select(None, np.flatnonzero(self.support_))
 
     def _selected_array(self, X: Any) -> Array:
+        check_files(X)
         X = check_array(X, dtype=np.float64)
         if X.shape[1] != self.support_.sum():
             raise ValueError(f"X has {X.shape[1]} columns, but {self.support_.sum()} features are selected")

@@ -103,7 +103,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or frame (n, d)
+        X : array, frame or sparse matrix (n, d)
         """
         return self._probabilities(self._outputs(self._chosen_columns(X)))
 

@@ -83,6 +83,12 @@ class Columns:
         with np.errstate(over="ignore"):
             return self.high - self.low > 16 * np.finfo(np.float64).eps * largest
 
+    def fits_32_bits(self, scaling: Scaling) -> bool:
+        """Whether no scaled value leaves the range of 32-bit floats."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            largest = np.maximum(np.abs(scaling.apply(self.low)), np.abs(scaling.apply(self.high)))
+        return bool((largest <= np.finfo(np.float32).max).all())
+
     def scaling(self, *, enabled: bool = True) -> Scaling:
         """To mean 0 and variance 1; columns that do not vary keep scale 1."""
         if not enabled:

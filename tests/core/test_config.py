@@ -49,6 +49,8 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default", max_batches=90).phase1_batches == 60
     assert preset("default").phase1_batches == DEFAULT.phase1_batches
     assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
+    assert preset("default", max_batches=90).refit_cycles == (90,)
+    assert preset("default", max_batches=400).refit_cycles == (300, 100)
 
 
 def test_wide_tables_get_a_longer_phase_one() -> None:
@@ -56,6 +58,7 @@ def test_wide_tables_get_a_longer_phase_one() -> None:
     assert narrow == DEFAULT
     assert wide.phase1_batches * wide.n_subsets * 20 / 5_000 == pytest.approx(64, rel=0.01)  # draws of a feature
     assert wide.polish_subsets == 2 * DEFAULT.polish_subsets
+    assert wide.polish_steps == 2 * DEFAULT.polish_steps
     assert preset("default", shape=(20, 10**6)).phase1_batches == 600
     assert preset("default", shape=(20, 5_000), phase1_batches=8).phase1_batches == 8
     assert preset("paper", shape=(20, 5_000)) == PAPER

@@ -32,5 +32,5 @@ def test_small_steps_run_on_one_thread() -> None:
 
 
 def test_a_step_is_counted_forward_and_backward() -> None:
-    """Two operations a weight and pair of row and subset forward, twice as many backward."""
-    assert step_flops(DEFAULT, 5, 4) == 3 * 2 * (32 * 32) * (5 * 64 + 64 * 32 + 32 * 4)
+    """Two operations a weight and pair of row and subset forward, twice as many backward but for the inputs."""
+    assert step_flops(DEFAULT, 5, 4) == 2 * (32 * 32) * (2 * 5 * 64 + 3 * 64 * 32 + 3 * 32 * 4)

@@ -4,6 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from maskrank.core.config import DEFAULT
+from maskrank.core.dual_net import build_operator, build_selector
+from maskrank.core.losses import RegressionTask
 from maskrank.core.operators import ImageCNN, MaskedModule, SubsetMLP
 from maskrank.core.refit import collapse
 from maskrank.core.rows import Rows
@@ -96,3 +99,25 @@ def test_the_cnn_is_the_one_of_the_supplement() -> None:
 def test_an_image_shape_that_does_not_fit_is_refused(shape: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="does not fit 1024 features"):
         ImageCNN(1024, 15, image_shape=shape)
+
+
+def test_many_rows_go_through_a_net_in_parts(
+    operator: SubsetMLP, rows: Rows, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = MaskedModule(DenseMLP(operator), torch.arange(D), D)
+    subsets = draw_subsets(3, D, S, generator=generator)
+    sizes: list[int] = []
+    net.net.register_forward_hook(lambda module, inputs, outputs: sizes.append(len(outputs)))
+    with torch.no_grad():
+        whole = net(rows.all(), subsets)
+        monkeypatch.setattr("maskrank.core.operators._VALUES_AT_ONCE", 12 * D)
+        parts = net(rows.all(), subsets)
+    assert sizes == [60, 12, 12, 12, 12, 12]
+    torch.testing.assert_close(parts, whole)
+
+
+@pytest.mark.parametrize(("d", "by_rows"), [(12, False), (20_000, True)])
+def test_nets_on_wide_tables_are_updated_by_rows(d: int, by_rows: bool, generator: torch.Generator) -> None:
+    operator = build_operator(RegressionTask(), d, S, config=DEFAULT, generator=generator)
+    selector = build_selector(d, S, config=DEFAULT, generator=generator)
+    assert (operator.by_rows, selector.by_rows) == (by_rows, by_rows)

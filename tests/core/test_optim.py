@@ -103,3 +103,24 @@ def test_a_fit_does_not_load_the_compiler() -> None:
         "sys.exit('torch._dynamo' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_many_rows_are_moved_in_parts(generator: torch.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, gradient = (torch.randn((9, 4), generator=generator) for _ in range(2))
+    tables = []
+    for at_once in (10_000, 8):
+        monkeypatch.setattr("maskrank.core.optim._VALUES_AT_ONCE", at_once)
+        table = nn.Parameter(start.clone())
+        optimizer = Adam([table], rate=0.1)
+        for rows in ([0, 2, 3, 5, 8], [1, 2, 8]):
+            table.grad = sparse(rows, gradient[rows], 9)
+            optimizer.step()
+        tables.append(table.detach())
+    torch.testing.assert_close(tables[0], tables[1])
+
+
+def test_rows_do_not_decay_in_silence() -> None:
+    table = nn.Parameter(torch.ones((3, 1)))
+    table.grad = sparse([1], torch.ones((1, 1)), 3)
+    with pytest.raises(ValueError, match="decay"):
+        Adam([table], rate=0.1, decay=0.1).step()

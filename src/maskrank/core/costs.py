@@ -1,7 +1,7 @@
-"""Which of two ways to the same end is the cheaper one: every such rule of the engine, in microseconds as measured.
+"""Which of two ways to the same end is the cheaper one: the rules that depend on the sizes of a step.
 
-`benchmarks/rules.py` times both ways side by side and says where a rule is wrong. The ways agree to rounding, but for
-one: Adam by rows forgets more slowly than Adam on whole tables (see `optim`).
+`benchmarks/rules.py` times both ways side by side and shows where a rule takes the slower one. The ways agree to
+rounding, but for one: Adam by rows forgets more slowly than Adam on whole tables (see `optim`).
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def read_in_runs(run: int, wanted: int) -> bool:
 
 
 def step_flops(config: TrainConfig, s: int, n_outputs: int) -> float:
-    """Multiplications and additions of one operator step, forward and backward."""
+    """Multiplications and additions of one operator step, forward and backward; x itself needs no gradient."""
     sizes = (s, *config.operator_hidden, n_outputs)
-    return 6.0 * config.n_subsets * config.batch_size * sum(n_in * n_out for n_in, n_out in pairwise(sizes))
+    weights = sum(n_in * n_out for n_in, n_out in pairwise(sizes))
+    return config.n_subsets * config.batch_size * (6.0 * weights - 2.0 * sizes[0] * sizes[1])
 
 
 def threads(flops: float, available: int) -> int:

@@ -74,11 +74,6 @@ class SubsetMLP(nn.Module):
         masked = batch.dense() * mask.unsqueeze(1)  # (masks, batch, d)
         return torch.matmul(masked, self.weight_x).add_(shift.unsqueeze(1))
 
-    @property
-    def row_tables(self) -> tuple[nn.Parameter, ...]:
-        """The parameters whose gradients are sparse."""
-        return (self.weight_x, self.weight_m) if self.by_rows else ()
-
 
 class MaskedModule(nn.Module):
     """An operator made of any net with ``forward(x, mask)``.
@@ -99,11 +94,6 @@ class MaskedModule(nn.Module):
         self.width = width
 
     @property
-    def row_tables(self) -> tuple[nn.Parameter, ...]:
-        """The parameters whose gradients are sparse: none, as the mask is dense."""
-        return ()
-
-    @property
     def rows_at_once(self) -> int:
         """How many masked rows one forward should hold, so that a net's inner layers fit in memory."""
         return max(1, _VALUES_AT_ONCE // self.width)
@@ -113,6 +103,9 @@ class MaskedModule(nn.Module):
         return self.get_buffer("columns")[subsets]
 
     def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
+        at_once = max(1, self.rows_at_once // len(subsets))
+        if len(batch) > at_once and not torch.is_grad_enabled():
+            return torch.cat([self(part, subsets) for part in batch.split(at_once)], dim=1)
         dense = batch.dense()  # (batch, d)
         x = dense.new_zeros((len(batch), self.width)).index_copy(1, self.get_buffer("columns"), dense)
         mask = to_mask(self.places(subsets), self.width, dtype=x.dtype)  # (masks, width)

@@ -67,6 +67,8 @@ class Adam:
             if parameter.grad is None:
                 continue
             if parameter.grad.is_sparse:
+                if self._decay:
+                    raise ValueError("weight decay is for dense gradients: a row that is not touched would not shrink")
                 if parameter not in self._by_rows:
                     self._by_rows[parameter] = _ByRows(parameter, self._betas, nesterov=self._nesterov)
                 self._by_rows[parameter].move(parameter, min(self.rate, _HIGHEST_RATE))

@@ -12,16 +12,17 @@ import torch
 from torch import Tensor
 
 from maskrank.core.losses import selector_loss, subset_losses
-from maskrank.core.operators import MaskedModule
 from maskrank.core.optim import Adam
+from maskrank.core.rows import Held, Rows
 from maskrank.core.subsets import perturb
 from maskrank.core.training import DualNetTrainer
 
 _MOST_ROUNDS = 2
-_RATE, _DECAY = 1e-2, 1.0
+_RATE, _DECAY = 3e-2, 1.0
 _NEAR_WEIGHT = 10.0  # of a neighbour of m_opt in the selector's loss, against 1 for a random subset
 _WORTH_ANOTHER = 0.1  # what a new m_opt must gain, in the spread of its neighbours' losses, to be looked around at
 _MOST_ROWS = 4096
+_MOST_HELD = 1 << 24  # values of these rows that are copied, where the table itself is not
 _VALUES_AT_ONCE = 1 << 20  # of the operator's hidden layers in one forward
 
 
@@ -86,8 +87,9 @@ def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
     rows, training = trainer.rows, trainer.operator.training
     trainer.operator.eval()
     batch = rows.all() if len(rows) <= _MOST_ROWS else rows.sample(_MOST_ROWS, generator=trainer.generator)
-    hidden = sum(trainer.config.operator_hidden)
-    at_once = trainer.operator.rows_at_once if isinstance(trainer.operator, MaskedModule) else _VALUES_AT_ONCE // hidden
+    if not isinstance(rows.values, Held) and len(batch) * rows.n_features <= _MOST_HELD:
+        batch = Rows(batch.dense(), batch.y).all()
+    at_once = _VALUES_AT_ONCE // max(1, sum(trainer.config.operator_hidden))
     parts = torch.split(subsets, max(1, at_once // len(batch)))
     losses = torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
     trainer.operator.train(training)

@@ -15,6 +15,9 @@ from torch import Tensor
 
 from maskrank.core.costs import read_in_runs
 
+_SPARSE_ROWS_AT_ONCE = 1 << 12
+_VALUES_AT_ONCE = 1 << 20  # of a table that is read where it lives, beyond those that are asked for
+
 
 class Values(Protocol):
     """A table of n rows and d features that gives what a step needs of it, as 32-bit floats."""
@@ -40,12 +43,13 @@ def pick(x: Tensor, rows: Tensor, subsets: Tensor) -> Tensor:
     Values that lie side by side are copied in runs where that is cheaper: the rows of a table that is stored row by
     row, the columns of one that is stored column by column.
     """
-    masks, s = subsets.shape
+    (masks, s), features = subsets.shape, subsets.flatten()
     if x.stride(1) <= x.stride(0) and read_in_runs(x.shape[1], masks * s):
-        whole = x.index_select(0, rows).t()  # (d, batch)
-        return whole.index_select(0, subsets.flatten()).view(masks, s, -1).transpose(1, 2)
+        some_rows = torch.split(rows, max(1, _VALUES_AT_ONCE // x.shape[1]))
+        parts = [x.index_select(0, some).t().index_select(0, features) for some in some_rows]
+        return torch.cat(parts, dim=1).view(masks, s, -1).transpose(1, 2)
     if x.stride(0) <= x.stride(1) and read_in_runs(x.shape[0], len(rows)):
-        whole = x.t().index_select(0, subsets.flatten())  # (masks * s, n)
+        whole = x.t().index_select(0, features)  # (masks * s, n)
         return whole.index_select(1, rows).view(masks, s, -1).transpose(1, 2)
     return x[rows[None, :, None], subsets[:, None, :]]
 
@@ -73,14 +77,14 @@ class Held:
 
 @dataclass(frozen=True)
 class Scale:
-    """What turns a value into the one a net sees: (value - mean) / scale, both (d,)."""
+    """What turns a value into the one a net sees: (value - mean) / scale, both (d,) of 64-bit floats."""
 
     mean: Tensor
     scale: Tensor
 
     def apply(self, values: Tensor, features: Tensor) -> Tensor:
-        """Of fresh values, in place: (..., s), and features that broadcast to it."""
-        return values.sub_(self.mean[features]).div_(self.scale[features])
+        """The scaled values, as 32-bit floats: (..., s), and features that broadcast to it."""
+        return ((values.double() - self.mean[features]) / self.scale[features]).float()
 
 
 @dataclass(frozen=True)
@@ -100,11 +104,11 @@ class InPlace:
     def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
         rows, subsets = self.index[rows.cpu()], subsets.cpu()
         values = pick(self.x, rows, self.features[subsets])
-        return self.scale.apply(values, subsets.unsqueeze(1)).to(self.device, torch.float32)
+        return self.scale.apply(values, subsets.unsqueeze(1)).to(self.device)
 
     def dense(self, rows: Tensor) -> Tensor:
         values = self.x[self.index[rows.cpu()]][:, self.features]
-        return values.sub_(self.scale.mean).div_(self.scale.scale).to(self.device, torch.float32)
+        return self.scale.apply(values, torch.arange(len(self.features))).to(self.device)
 
 
 @dataclass(frozen=True)
@@ -126,20 +130,21 @@ class SparseRows:
     def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
         subsets = subsets.cpu()
         needed, where = torch.unique(self.features[subsets], return_inverse=True)
-        values = self._spread(rows.cpu(), needed)[:, where].transpose(0, 1).contiguous()  # (masks, batch, s)
-        return self.scale.apply(values, subsets.unsqueeze(1)).to(self.device, torch.float32)
+        spread = torch.cat([self._spread(some, needed) for some in torch.split(rows.cpu(), _SPARSE_ROWS_AT_ONCE)])
+        return self.scale.apply(spread[:, where].transpose(0, 1), subsets.unsqueeze(1)).to(self.device)
 
     def dense(self, rows: Tensor) -> Tensor:
-        values = self._spread(rows.cpu(), self.features)
-        return values.sub_(self.scale.mean).div_(self.scale.scale).to(self.device, torch.float32)
+        return self.scale.apply(self._spread(rows.cpu(), self.features), torch.arange(len(self.features))).to(
+            self.device
+        )
 
     def _spread(self, rows: Tensor, needed: Tensor) -> Tensor:
         """Some sorted columns of some rows, with their zeros: (batch, needed)."""
-        first, last = self.starts[self.index[rows]], self.starts[self.index[rows] + 1]
+        first, last = self.starts[self.index[rows]].long(), self.starts[self.index[rows] + 1].long()
         counts = last - first
         row = torch.arange(len(rows)).repeat_interleave(counts)
         entry = torch.arange(len(row)) + (first - counts.cumsum(0) + counts).repeat_interleave(counts)
-        column = self.places[entry]
+        column = self.places[entry].long()
         place = torch.searchsorted(needed, column).clamp_(max=len(needed) - 1)
         wanted = needed[place] == column
         spread = torch.zeros((len(rows), len(needed)), dtype=self.entries.dtype)
@@ -161,6 +166,11 @@ class Batch:
     def dense(self) -> Tensor:
         """All features of the rows: (batch, d)."""
         return self.values.dense(self.index)
+
+    def split(self, n: int) -> list[Batch]:
+        """The same rows, at most n at a time."""
+        parts = zip(torch.split(self.index, n), torch.split(self.y, n), strict=True)
+        return [Batch(self.values, index, y) for index, y in parts]
 
     def __len__(self) -> int:
         return self.index.shape[0]

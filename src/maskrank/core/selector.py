@@ -46,11 +46,6 @@ class Selector(nn.Module):
     def n_features(self) -> int:
         return self.weight.shape[0]
 
-    @property
-    def row_tables(self) -> tuple[nn.Parameter, ...]:
-        """The parameters whose gradients are sparse."""
-        return (self.weight,) if self.by_rows else ()
-
     def forward(self, subsets: Tensor) -> Tensor:
         """Predicted losses of subsets: (masks, s) -> (masks,)."""
         return self.tail(self.hidden_at(subsets)).squeeze(-1)  # type: ignore[no-any-return]
