@@ -42,7 +42,8 @@ _PARAMETERS = """
     n_subsets, batch_size, phase1_batches, n_perturbed, patience : int, optional
     exploit_share, operator_rate, selector_rate : float, optional
     stop_on : "loss" or "error", optional
-        Single numbers of the recipe, see `maskrank.core.config.TrainConfig`; None leaves them to the preset.
+        Single numbers of the recipe, see `maskrank.core.config.TrainConfig`; None leaves them to the preset, which
+        lowers the rates for nets wider than its own.
     device : str
         "auto" takes CUDA or MPS where there is one.
     callbacks : tuple of callable

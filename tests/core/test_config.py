@@ -64,6 +64,15 @@ def test_wide_tables_get_a_longer_phase_one() -> None:
     assert preset("paper", shape=(20, 5_000)) == PAPER
 
 
+def test_wide_nets_learn_at_smaller_rates_unless_asked_otherwise() -> None:
+    wide = preset("default", operator_hidden=(1_024, 64), selector_hidden=(256,))
+    assert wide.operator_rate == pytest.approx(DEFAULT.operator_rate / 4)
+    assert wide.selector_rate == pytest.approx(DEFAULT.selector_rate / 2)
+    assert preset("default", operator_hidden=(16,)).operator_rate == DEFAULT.operator_rate
+    assert preset("default", operator_hidden=(1_024,), operator_rate=0.01).operator_rate == 0.01
+    assert preset("paper", operator_hidden=(1_024,)).operator_rate == PAPER.operator_rate
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

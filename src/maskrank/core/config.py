@@ -6,6 +6,7 @@ adds the nets and numbers of its Tables 1 and 2 for one data set.
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,8 +30,9 @@ class TrainConfig:
         Rows of an operator batch; every row meets every subset.
     phase1_batches : int
         E_1, the operator batches of Phase I.
-    grow_with_width : bool
-        Whether `preset` gives wide tables a longer Phase I and a longer polish, as each feature is seen less often.
+    adapts : bool
+        Whether `preset` gives wide tables a longer Phase I and a longer polish, as each feature is seen less often,
+        and wide nets smaller learning rates.
     exploit_share : float
         f, the share of the subsets of Phase II that come from the selector; the rest are random.
     n_perturbed : int
@@ -77,7 +79,7 @@ class TrainConfig:
     n_subsets: int
     batch_size: int
     phase1_batches: int
-    grow_with_width: bool
+    adapts: bool
     exploit_share: float
     n_perturbed: int
     selector_every: int
@@ -112,7 +114,7 @@ PAPER = TrainConfig(
     n_subsets=32,
     batch_size=32,
     phase1_batches=6_000,
-    grow_with_width=False,
+    adapts=False,
     exploit_share=0.5,
     n_perturbed=2,
     selector_every=8,
@@ -146,7 +148,7 @@ DEFAULT = replace(
     activation="silu",
     init_fan_in="active",
     phase1_batches=160,
-    grow_with_width=True,
+    adapts=True,
     centre_targets=True,
     search_start="share",
     operator_optimizer="adam",
@@ -237,6 +239,7 @@ def preset(name: str, *, shape: tuple[int, int] | None = None, **changes: Any) -
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
     asked = {key: _checked(key, value) for key, value in changes.items() if value is not None}
     config = replace(PRESETS[name] if shape is None else _for_width(PRESETS[name], *shape), **asked)
+    config = replace(_with_rates(config), **{rate: asked[rate] for rate in _RATES if rate in asked})
     if "phase1_batches" not in asked:
         config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
     elif config.phase1_batches >= config.max_batches:
@@ -261,7 +264,7 @@ def _within(cycles: tuple[int, ...], total: int) -> tuple[int, ...]:
 
 def _for_width(config: TrainConfig, s: int, d: int) -> TrainConfig:
     """The recipe with a Phase I in which a feature is drawn 64 times, up to a bound, and a polish to match."""
-    if not config.grow_with_width:
+    if not config.adapts:
         return config
     wanted = 64 * d / (s * config.n_subsets)
     factor = min(max(wanted / config.phase1_batches, 1.0), 3.75)
@@ -273,6 +276,25 @@ def _for_width(config: TrainConfig, s: int, d: int) -> TrainConfig:
     )
 
 
+def _with_rates(config: TrainConfig) -> TrainConfig:
+    """The recipe with learning rates for the width of its nets: a step of a wide layer adds up over more weights.
+
+    Between no fall and the fall with the width itself that theory has for very wide nets; measured at 1,000 units.
+    """
+    if not config.adapts:
+        return config
+    return replace(
+        config,
+        operator_rate=config.operator_rate * _share_of_rate(config.operator_hidden),
+        selector_rate=config.selector_rate * _share_of_rate(config.selector_hidden),
+    )
+
+
+def _share_of_rate(hidden: tuple[int, ...]) -> float:
+    return min(1.0, math.sqrt(_RATE_WIDTH / max(hidden, default=_RATE_WIDTH)))
+
+
+_RATE_WIDTH = 64  # the widest layer that takes the full rate
 _LEAST = {"max_batches": 1, "batch_size": 1, "phase1_batches": 1, "n_perturbed": 1, "patience": 1, "n_subsets": 3}
 _RATES = ("operator_rate", "selector_rate")
 
