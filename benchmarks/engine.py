@@ -36,6 +36,7 @@ from maskrank import DualNetClassifier, DualNetRegressor
 from maskrank.core.config import DEFAULT
 from maskrank.core.costs import step_flops
 from maskrank.core.dual_net import build_operator, build_selector
+from maskrank.core.exploration import UniformExploration
 from maskrank.core.losses import MulticlassTask
 from maskrank.core.operators import MaskedModule
 from maskrank.core.rows import Rows
@@ -119,7 +120,17 @@ def gathered_step() -> list[Figure]:
 
         selector = build_selector(d, s, config=config, generator=g)
         trainers = [
-            DualNetTrainer(operator, selector, task, rows, rows, size=s, config=config, generator=g)
+            DualNetTrainer(
+                operator,
+                selector,
+                task,
+                rows,
+                rows,
+                size=s,
+                config=config,
+                exploration=UniformExploration(d, s, g),
+                generator=g,
+            )
             for operator in operators
         ]
         runs = [partial(_one_step, trainer) for trainer in trainers]
@@ -155,7 +166,10 @@ def _trainer(d: int, s: int, config=DEFAULT, n: int = 400) -> DualNetTrainer:
     rows = Rows(x, torch.randint(4, (n,), generator=g))
     operator = build_operator(task, d, s, config=config, generator=g)
     selector = build_selector(d, s, config=config, generator=g)
-    return DualNetTrainer(operator, selector, task, rows, rows, size=s, config=config, generator=g)
+    exploration = UniformExploration(d, s, g)
+    return DualNetTrainer(
+        operator, selector, task, rows, rows, size=s, config=config, exploration=exploration, generator=g
+    )
 
 
 def _beat(d: int, s: int) -> Callable[[], None]:

@@ -53,7 +53,7 @@ def test_the_fitted_attributes_agree_with_each_other() -> None:
     assert abs(model.feature_importances_[~model.support_].mean()) < 1e-9
     np.testing.assert_allclose(np.diff(model.raw_scores_), np.diff(model.feature_importances_), atol=1e-12)
     assert model.to_frame()["feature"].tolist()[:4] == list(model.result_.selected)
-    assert set(model.history_.seconds) == {"explore", "search", "polish", "refit"}
+    assert set(model.history_.seconds) == {"screen", "explore", "search", "polish", "contest", "refit"}
 
 
 @pytest.mark.parametrize("kind", NETS)

@@ -325,6 +325,7 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         config = preset(
             self.preset,
             shape=(size, d),
+            screens=None if net_maker(self.operator) is None else False,
             **changes,
             operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
             selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),

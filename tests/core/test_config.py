@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,15 +55,16 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default", max_batches=400).refit_cycles == (300, 100)
 
 
-def test_wide_tables_get_a_longer_phase_one() -> None:
-    narrow, wide = (preset("default", shape=shape) for shape in ((5, 10), (20, 5_000)))
-    assert narrow == DEFAULT
+def test_wide_tables_get_a_longer_phase_one_without_screens() -> None:
+    narrow, wide = (preset("default", shape=shape, screens=False) for shape in ((5, 10), (20, 5_000)))
+    assert narrow == replace(DEFAULT, screens=False)
     assert wide.phase1_batches * wide.n_subsets * 20 / 5_000 == pytest.approx(64, rel=0.01)  # draws of a feature
     assert wide.polish_subsets == 2 * DEFAULT.polish_subsets
     assert wide.polish_steps == 2 * DEFAULT.polish_steps
-    assert preset("default", shape=(20, 10**6)).phase1_batches == 600
-    assert preset("default", shape=(20, 5_000), phase1_batches=8).phase1_batches == 8
+    assert preset("default", shape=(20, 10**6), screens=False).phase1_batches == 600
+    assert preset("default", shape=(20, 5_000), screens=False, phase1_batches=8).phase1_batches == 8
     assert preset("paper", shape=(20, 5_000)) == PAPER
+    assert preset("default", shape=(20, 5_000)) == DEFAULT
 
 
 def test_wide_nets_learn_at_smaller_rates_unless_asked_otherwise() -> None:

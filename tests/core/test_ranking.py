@@ -39,10 +39,19 @@ def test_ranks_are_one_to_s_for_the_chosen_and_s_plus_one_for_the_rest(raw: list
 def test_the_score_is_the_importance_at_the_chosen_subset(generator: torch.Generator) -> None:
     selector = Selector(5, hidden=(6,), activation="silu", fan_in=5, generator=generator)
     optimal = torch.tensor([1, 4])
-    ranking = rank_features(selector, optimal, list("abcde"))
+    ranking = rank_features(selector, optimal, torch.arange(5), list("abcde"))
     expected = subset_importance(selector, optimal)
     np.testing.assert_allclose(ranking.raw_scores, expected.numpy(), rtol=1e-6)
     assert ranking.support.tolist() == [False, True, False, False, True]
+
+
+def test_a_feature_that_was_not_tried_scores_as_an_average_one_left_out(generator: torch.Generator) -> None:
+    selector = Selector(3, hidden=(6,), activation="silu", fan_in=3, generator=generator)
+    ranking = rank_features(selector, torch.tensor([1]), torch.tensor([0, 2, 5]), list("abcdef"))
+    assert ranking.selected == ("c",)
+    known = subset_importance(selector, torch.tensor([1])).numpy()
+    np.testing.assert_allclose(ranking.raw_scores[[0, 2, 5]], known, rtol=1e-6)
+    np.testing.assert_allclose(ranking.scores[[1, 3, 4]], 0.0, atol=1e-7)
 
 
 def test_a_ranking_prints_as_a_table() -> None:

@@ -7,6 +7,7 @@ import torch
 
 from maskrank.core.config import DEFAULT, PAPER, TrainConfig
 from maskrank.core.dual_net import build_operator, build_selector
+from maskrank.core.exploration import UniformExploration
 from maskrank.core.losses import RegressionTask
 from maskrank.core.polish import measured_losses, polish_selector
 from maskrank.core.progress import Progress, Recorder
@@ -32,6 +33,7 @@ def make_trainer(config: TrainConfig = SMALL, seed: int = 0) -> DualNetTrainer:
         Rows(x[40:], y[40:]),
         size=S,
         config=config,
+        exploration=UniformExploration(D, S, g),
         generator=g,
     )
 

@@ -24,6 +24,9 @@ class TrainConfig:
         Of the hidden layers of both nets.
     init_fan_in : "all" or "active"
         What Glorot's rule takes for the number of inputs of a first layer: all d features, or the s active ones.
+    screens : bool
+        Whether exploration follows what quick looks at the training rows point at, where a subset is small among the
+        features (see `screens`).
     n_subsets : int
         |M'|, the subsets an operator batch is trained on.
     batch_size : int
@@ -31,8 +34,8 @@ class TrainConfig:
     phase1_batches : int
         E_1, the operator batches of Phase I.
     adapts : bool
-        Whether `preset` gives wide tables a longer Phase I and a longer polish, as each feature is seen less often,
-        and wide nets smaller learning rates.
+        Whether `preset` gives wide nets smaller learning rates, and without screens wide tables a longer Phase I and
+        a longer polish, as each feature is seen less often.
     exploit_share : float
         f, the share of the subsets of Phase II that come from the selector; the rest are random.
     n_perturbed : int
@@ -76,6 +79,7 @@ class TrainConfig:
     selector_hidden: tuple[int, ...]
     activation: str
     init_fan_in: str
+    screens: bool
     n_subsets: int
     batch_size: int
     phase1_batches: int
@@ -111,6 +115,7 @@ PAPER = TrainConfig(
     selector_hidden=(100, 50, 10),
     activation="sigmoid",
     init_fan_in="all",
+    screens=False,
     n_subsets=32,
     batch_size=32,
     phase1_batches=6_000,
@@ -147,6 +152,7 @@ DEFAULT = replace(
     selector_hidden=(64, 32),
     activation="silu",
     init_fan_in="active",
+    screens=True,
     phase1_batches=160,
     adapts=True,
     centre_targets=True,
@@ -238,7 +244,9 @@ def preset(name: str, *, shape: tuple[int, int] | None = None, **changes: Any) -
     if name not in list(PRESETS):
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
     asked = {key: _checked(key, value) for key, value in changes.items() if value is not None}
-    config = replace(PRESETS[name] if shape is None else _for_width(PRESETS[name], *shape), **asked)
+    config = replace(PRESETS[name], **asked)
+    if shape is not None:
+        config = replace(_for_width(config, *shape), **asked)
     config = replace(_with_rates(config), **{rate: asked[rate] for rate in _RATES if rate in asked})
     if "phase1_batches" not in asked:
         config = replace(config, phase1_batches=min(config.phase1_batches, 2 * config.max_batches // 3))
@@ -264,7 +272,7 @@ def _within(cycles: tuple[int, ...], total: int) -> tuple[int, ...]:
 
 def _for_width(config: TrainConfig, s: int, d: int) -> TrainConfig:
     """The recipe with a Phase I in which a feature is drawn 64 times, up to a bound, and a polish to match."""
-    if not config.adapts:
+    if not config.adapts or config.screens:
         return config
     wanted = 64 * d / (s * config.n_subsets)
     factor = min(max(wanted / config.phase1_batches, 1.0), 3.75)

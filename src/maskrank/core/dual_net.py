@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.contest import hold_contest
 from maskrank.core.costs import update_by_rows
 from maskrank.core.losses import Task
 from maskrank.core.operators import MaskedModule, SubsetMLP
+from maskrank.core.plan import plan_search
 from maskrank.core.polish import polish_selector
 from maskrank.core.progress import Callback, History, Recorder
 from maskrank.core.ranking import Ranking, rank_features
@@ -67,7 +70,7 @@ def fit_dual_net(
     config: TrainConfig,
     generator: torch.Generator,
     names: Sequence[str],
-    columns: Sequence[int] | None = None,
+    columns: Any = None,
     required: Tensor | None = None,
     net: OwnNet | None = None,
     callbacks: Sequence[Callback] = (),
@@ -80,7 +83,7 @@ def fit_dual_net(
         s, in 1..d-1.
     names : sequence of str
         One for each feature.
-    columns : sequence of int, optional
+    columns : array of int, optional
         By which numbers history and callbacks call the features; 0..d-1 if not given.
     required : Tensor, optional
         At most s features that m* holds in any case.
@@ -88,20 +91,39 @@ def fit_dual_net(
         None takes the MLP of the recipe.
     """
     device = rows.device
+    recorder = Recorder(config.max_batches, callbacks)
+    if required is not None:
+        config = replace(config, screens=False)
+    plan = plan_search(task, rows, size, config=config, generator=generator)
+    tried = plan.tried
+    if len(tried) < rows.n_features:
+        rows, validation = rows.only(tried), validation.only(tried)
+    recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
+    recorder.spent("screen")
     with _reproducible(generator, when=net is not None):
         operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net).to(device)
         selector = build_selector(rows.n_features, size, config=config, generator=generator).to(device)
         trainer = DualNetTrainer(
-            operator, selector, task, rows, validation, size=size, config=config, generator=generator
+            operator,
+            selector,
+            task,
+            rows,
+            validation,
+            size=size,
+            config=config,
+            exploration=plan.exploration,
+            generator=generator,
         )
-        recorder = Recorder(config.max_batches, callbacks, columns)
         optimal = train_dual_net(trainer, recorder)
         optimal = _with_required(polish_selector(trainer, optimal), required)
         recorder.spent("polish")
+        optimal = hold_contest(trainer, optimal, plan.hint)
+        recorder.spent("contest")
         predictor = _make_predictor(trainer, optimal, callbacks)
         recorder.spent("refit")
     predictor.eval().requires_grad_(False)
-    return DualNetResult(rank_features(selector, optimal, names), predictor, recorder.history)
+    ranking = rank_features(selector, optimal, tried, names)
+    return DualNetResult(ranking, predictor, recorder.history)
 
 
 def build_operator(

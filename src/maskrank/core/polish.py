@@ -14,7 +14,7 @@ from torch import Tensor
 from maskrank.core.losses import selector_loss, subset_losses
 from maskrank.core.optim import Adam
 from maskrank.core.rows import Held, Rows
-from maskrank.core.subsets import perturb
+from maskrank.core.search import improve_subset
 from maskrank.core.training import DualNetTrainer
 
 _MOST_ROUNDS = 2
@@ -26,8 +26,13 @@ _MOST_HELD = 1 << 24  # values of these rows that are copied, where the table it
 _VALUES_AT_ONCE = 1 << 20  # of the operator's hidden layers in one forward
 
 
-def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
+def polish_selector(trainer: DualNetTrainer, optimal: Tensor, *, search: bool = True) -> Tensor:
     """Fit the selector to the resting operator around m_opt and search it again, until m_opt stays as good.
+
+    Parameters
+    ----------
+    search : bool
+        Without it m_opt stays, and only the scores are put right.
 
     Returns
     -------
@@ -36,7 +41,7 @@ def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
     """
     config = trainer.config
     if not config.polish_subsets:
-        return trainer.find_optimal(max_rounds=config.final_rounds)
+        return trainer.find_optimal(max_rounds=config.final_rounds) if search else optimal
     for _ in range(_MOST_ROUNDS):
         near, random = _neighbours(trainer, optimal), trainer.explore(config.polish_subsets // 2)
         subsets = torch.cat([near, random])
@@ -44,7 +49,9 @@ def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
         weights[: len(near)] = _NEAR_WEIGHT
         losses = measured_losses(trainer, subsets)
         _fit(trainer, subsets, losses, weights / weights.mean())
-        before, optimal = optimal, trainer.find_optimal(max_rounds=config.final_rounds)
+        if not search:
+            break
+        before, optimal = optimal, _better(trainer, optimal)
         with torch.no_grad():
             gain = -trainer.selector(torch.stack([before, optimal])).diff()
         if float(gain) <= _WORTH_ANOTHER * float(losses[: len(near)].std()):
@@ -52,11 +59,18 @@ def polish_selector(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
     return optimal
 
 
+def _better(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
+    """Of m_opt and what the selector is searched for from there and from anew, the one of the lowest measured loss."""
+    rounds = trainer.config.final_rounds
+    near = improve_subset(trainer.selector, optimal, max_rounds=rounds)
+    found = torch.stack([optimal, near, trainer.find_optimal(max_rounds=rounds)])
+    return found[measured_losses(trainer, found).argmin()]
+
+
 def _neighbours(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
     """m_opt, and subsets that differ from it in one or in two features."""
-    quarter, d = trainer.config.polish_subsets // 4, trainer.rows.n_features
-    changed = [perturb(optimal.cpu(), quarter, d, s_p, generator=trainer.generator) for s_p in (1, 2)]
-    return torch.cat([optimal.unsqueeze(0), *(part.to(trainer.device) for part in changed)])
+    quarter = trainer.config.polish_subsets // 4
+    return torch.cat([optimal.unsqueeze(0), *(trainer.neighbours(optimal, quarter, s_p) for s_p in (1, 2))])
 
 
 def _fit(trainer: DualNetTrainer, subsets: Tensor, losses: Tensor, weights: Tensor) -> None:

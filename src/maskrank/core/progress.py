@@ -91,19 +91,19 @@ class Recorder:
     ----------
     max_batches : int
     callbacks : sequence of Callback
-    columns : sequence of int, optional
-        By which numbers the features are called; their own if not given.
     """
 
-    def __init__(
-        self, max_batches: int, callbacks: Sequence[Callback] = (), columns: Sequence[int] | None = None
-    ) -> None:
-        self._columns = columns
+    def __init__(self, max_batches: int, callbacks: Sequence[Callback] = ()) -> None:
+        self._columns: list[int] | None = None
         self.history = History()
         self.batch = 0
         self._max_batches = max_batches
         self._callbacks = callbacks
         self._since = time.perf_counter()
+
+    def call_features(self, columns: list[int]) -> None:
+        """By which numbers the features are called from now on."""
+        self._columns = columns
 
     def beat(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()
@@ -114,7 +114,7 @@ class Recorder:
         history.batches[phase] = history.batches.get(phase, 0) + batches
         self.spent(phase)
         if self._columns is not None:
-            optimal = tuple(int(self._columns[i]) for i in optimal)
+            optimal = tuple(self._columns[i] for i in optimal)
         validation = history.validation[-1][1] if history.validation else None
         progress = Progress(phase, self.batch, self._max_batches, operator_loss, selector_loss, validation, optimal)
         history.add(progress)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -94,16 +95,21 @@ def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArr
     return raw_scores - zero
 
 
-def rank_features(selector: Selector, optimal: Tensor, names: Sequence[str]) -> Ranking:
-    """m*, Score(m*) and its anchored form.
+def rank_features(selector: Selector, optimal: Tensor, tried: Tensor, names: Sequence[str]) -> Ranking:
+    """m*, Score(m*) and its anchored form. A feature that was not tried scores as an average one left out.
 
     Parameters
     ----------
     optimal : Tensor (s,)
-        m*.
+        m*, in the selector's numbers.
+    tried : Tensor (features,)
+        Which features the selector knows, sorted.
     names : sequence of str
-        One for each of the selector's features.
+        One for each feature.
     """
-    raw_scores = subset_importance(selector, optimal).cpu().double().numpy()
-    support = to_mask(optimal, selector.n_features).bool().cpu().numpy()
+    known_scores = subset_importance(selector, optimal).cpu().double()
+    left_out = ~to_mask(optimal, selector.n_features).bool().cpu()
+    average = float(known_scores[left_out].mean())
+    raw_scores = torch.full((len(names),), average).double().scatter_(0, tried, known_scores).numpy()
+    support = to_mask(tried[optimal.cpu()], len(names)).bool().numpy()
     return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))

@@ -59,6 +59,13 @@ class StackedMLP(nn.Module):
             hidden = torch.baddbmm(bias, hidden, weight)
         return hidden
 
+    def repeated(self, times: int) -> StackedMLP:
+        """So many copies of all members, one after the other."""
+        weights, biases = (
+            [value.detach().repeat(times, 1, 1) for value in values] for values in (self.weights, self.biases)
+        )
+        return StackedMLP(weights, biases, self.activation)
+
     def forward(self, x: Tensor) -> Tensor:
         """(rows, s) -> (rows, outputs)."""
         return self.members(x.expand(len(self.weights[0]), -1, -1)).mean(dim=0)
@@ -132,7 +139,7 @@ def refit_mlp(
     x, x_validation = (part.all().columns(subset.unsqueeze(0))[0].contiguous() for part in (rows, validation))
     n_batch = _batch_size(config, rows)
     sizes = (x.shape[1], *config.refit_hidden, task.n_outputs)
-    ensemble = _start(config.refit_members, sizes, config.activation, generator).to(x.device)
+    ensemble = start_nets(config.refit_members, sizes, config.activation, generator).to(x.device)
     decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(config.refit_members) % len(_DECAYS)].view(-1, 1, 1)
     members = _Members(ensemble, decay, _visible(importance, config.refit_members))
 
@@ -295,7 +302,8 @@ def _visible(importance: Tensor, members: int) -> Tensor:
     return (place < shown.unsqueeze(1)).float().unsqueeze(2)
 
 
-def _start(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
+def start_nets(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
+    """Nets of these layer sizes before any training."""
     weights = [
         torch.randn((members, n_in, n_out), generator=generator) / math.sqrt(n_in) for n_in, n_out in pairwise(sizes)
     ]

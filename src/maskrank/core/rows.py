@@ -7,7 +7,7 @@ where they live: an array of the user's, perhaps a memory-mapped file (`InPlace`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 from maskrank.core.costs import read_in_runs
 
 _SPARSE_ROWS_AT_ONCE = 1 << 12
+_MOST_HELD = 1 << 26  # values that are copied into memory
 _VALUES_AT_ONCE = 1 << 20  # of a table that is read where it lives, beyond those that are asked for
 
 
@@ -35,6 +36,9 @@ class Values(Protocol):
 
     def dense(self, rows: Tensor) -> Tensor:
         """All features of these rows: (batch,) -> (batch, d)."""
+
+    def only(self, features: Tensor) -> Values:
+        """The same rows of some features."""
 
 
 def pick(x: Tensor, rows: Tensor, subsets: Tensor) -> Tensor:
@@ -74,6 +78,9 @@ class Held:
     def dense(self, rows: Tensor) -> Tensor:
         return self.x[rows]
 
+    def only(self, features: Tensor) -> Held:
+        return Held(self.x[:, features])
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -85,6 +92,9 @@ class Scale:
     def apply(self, values: Tensor, features: Tensor) -> Tensor:
         """The scaled values, as 32-bit floats: (..., s), and features that broadcast to it."""
         return ((values.double() - self.mean[features]) / self.scale[features]).float()
+
+    def only(self, features: Tensor) -> Scale:
+        return Scale(self.mean[features], self.scale[features])
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,10 @@ class InPlace:
     def dense(self, rows: Tensor) -> Tensor:
         values = self.x[self.index[rows.cpu()]][:, self.features]
         return self.scale.apply(values, torch.arange(len(self.features))).to(self.device)
+
+    def only(self, features: Tensor) -> Values:
+        features = features.cpu()
+        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,10 @@ class SparseRows:
             self.device
         )
 
+    def only(self, features: Tensor) -> Values:
+        features = features.cpu()
+        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
+
     def _spread(self, rows: Tensor, needed: Tensor) -> Tensor:
         """Some sorted columns of some rows, with their zeros: (batch, needed)."""
         first, last = self.starts[self.index[rows]].long(), self.starts[self.index[rows] + 1].long()
@@ -149,6 +167,16 @@ class SparseRows:
         wanted = needed[place] == column
         spread = torch.zeros((len(rows), len(needed)), dtype=self.entries.dtype)
         return spread.index_put_((row[wanted], place[wanted]), self.entries[entry[wanted]])
+
+
+def _held_if_small(values: Values) -> Values:
+    """The values in memory, where they do not take much of it."""
+    n, d = values.shape
+    if n * d > _MOST_HELD:
+        return values
+    everything = torch.arange(d).unsqueeze(0)
+    rows = torch.arange(n, device=values.device).split(max(1, _VALUES_AT_ONCE // d))  # type: ignore[no-untyped-call]
+    return Held(torch.cat([values.columns(some, everything).squeeze(0) for some in rows]))
 
 
 @dataclass(frozen=True)
@@ -199,6 +227,10 @@ class Rows:
     @property
     def device(self) -> torch.device:
         return self.values.device
+
+    def only(self, features: Tensor) -> Rows:
+        """The same rows and targets with some of the features."""
+        return Rows(self.values.only(features), self.y)
 
     def sample(self, n: int, *, generator: torch.Generator) -> Batch:
         """Draw n rows with replacement."""

@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper: operator and selector trained in turns.
 
-What this file is not about: where subsets come from (`subsets`), how the selector is searched (`search`), what a
+What this file is not about: where subsets come from (`exploration`), how the selector is searched (`search`), what a
 loss is (`losses`), when to stop (`stopping`), and what is done with the trained nets (`ranking`, `refit`).
 """
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.exploration import Exploration
 from maskrank.core.losses import Task, selector_loss, subset_losses
 from maskrank.core.optim import Adam
 from maskrank.core.progress import Recorder
@@ -19,7 +20,6 @@ from maskrank.core.rows import Rows
 from maskrank.core.search import find_optimal_subset
 from maskrank.core.selector import Selector
 from maskrank.core.stopping import EarlyStopping
-from maskrank.core.subsets import draw_subsets, perturb
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,13 @@ class DualNetTrainer:
         *,
         size: int,
         config: TrainConfig,
+        exploration: Exploration,
         generator: torch.Generator,
     ) -> None:
         self.operator, self.selector, self.task = operator, selector, task
         self.rows, self.validation = rows, validation
         self.size, self.config, self.generator = size, config, generator
+        self.exploration = exploration
         self.device = rows.device
         self.operator_optimizer = Adam(
             operator.parameters(), rate=config.operator_rate, nesterov=config.operator_optimizer == "nadam"
@@ -67,8 +69,12 @@ class DualNetTrainer:
         self.selector_optimizer = Adam(selector.parameters(), rate=config.selector_rate)
 
     def explore(self, n: int) -> Tensor:
-        """N random subsets (lines 2 and 9): (n, s)."""
-        return draw_subsets(n, self.rows.n_features, self.size, generator=self.generator).to(self.device)
+        """N subsets to try (lines 2 and 9): (n, s)."""
+        return self.exploration.subsets(n).to(self.device)
+
+    def neighbours(self, subset: Tensor, n: int, s_p: int) -> Tensor:
+        """N subsets that differ from one in s_p features (line 11): (n, s)."""
+        return self.exploration.neighbours(subset.cpu(), n, s_p).to(self.device)
 
     def propose(self, best: Tensor, optimal: Tensor, batches: int) -> Tensor:
         """Exploration and exploitation (lines 9, 11 and 12): M'_{t+1} of so many batches, (batches, |M'|, s).
@@ -78,13 +84,7 @@ class DualNetTrainer:
         n_random, n_near = self._shares()
         random = self.explore(batches * n_random)
         named = torch.stack([best, optimal]).expand(batches, 2, self.size)
-        near = perturb(
-            optimal.cpu(),
-            batches * n_near,
-            self.rows.n_features,
-            self.config.n_perturbed,
-            generator=self.generator,
-        ).to(self.device)
+        near = self.neighbours(optimal, batches * n_near, self.config.n_perturbed)
         return torch.cat(
             [random.view(batches, n_random, self.size), named, near.view(batches, n_near, self.size)], dim=1
         )

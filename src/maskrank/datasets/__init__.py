@@ -1,5 +1,23 @@
-"""Data sets: the synthetic problems of the paper, and where the public ones lie."""
+"""Data sets: the synthetic problems of the paper, needles in a haystack, and where the public ones lie."""
 
-from maskrank.datasets.synthetic import Problem, make_nonlinear_regression, make_orange_skin, make_xor
+from maskrank.datasets.synthetic import (
+    Problem,
+    make_nonlinear_regression,
+    make_orange_skin,
+    make_ring,
+    make_ring_xor,
+    make_ring_xor_sum,
+    make_xor,
+    make_xor_pair,
+)
 
-__all__ = ["Problem", "make_nonlinear_regression", "make_orange_skin", "make_xor"]
+__all__ = [
+    "Problem",
+    "make_nonlinear_regression",
+    "make_orange_skin",
+    "make_ring",
+    "make_ring_xor",
+    "make_ring_xor_sum",
+    "make_xor",
+    "make_xor_pair",
+]

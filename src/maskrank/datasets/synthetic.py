@@ -1,4 +1,4 @@
-"""The three synthetic problems of the paper, as seeded generators.
+"""The three synthetic problems of the paper, and four needles in a haystack, as seeded generators.
 
 Each draws all its rows independently: two calls with different seeds share nothing.
 """
@@ -91,6 +91,72 @@ def make_orange_skin(n_samples: int = 512, n_features: int = 10, *, random_state
     directions = X[shell, :4] / np.linalg.norm(X[shell, :4], axis=1, keepdims=True)
     X[shell, :4] = directions * _shell_radii(len(shell), rng)[:, None]
     return Problem(X, y, np.arange(4))
+
+
+def make_ring(n_samples: int = 1000, n_features: int = 64, *, random_state: Seed = None) -> Problem:
+    """Class 1 on a ring in the plane of x0 and x1; like the three that follow, one of Passemiers et al.
+
+    All features are uniform on [0, 1].
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    random_state : int, Generator or None
+    """
+    X = _uniform(n_samples, n_features, random_state, at_least=2)
+    return Problem(X, _ring(X, 0.1151).astype(np.int64), np.arange(2))
+
+
+def make_xor_pair(n_samples: int = 1000, n_features: int = 64, *, random_state: Seed = None) -> Problem:
+    """Class 1 where exactly one of x0 and x1 is above a half: neither tells anything alone.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    random_state : int, Generator or None
+    """
+    X = _uniform(n_samples, n_features, random_state, at_least=2)
+    return Problem(X, (_saddle(X[:, :2]) >= 0).astype(np.int64), np.arange(2))
+
+
+def make_ring_xor(n_samples: int = 1000, n_features: int = 64, *, random_state: Seed = None) -> Problem:
+    """Class 1 on a ring of x0 and x1, or far out in the exclusive or of x2 and x3.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    random_state : int, Generator or None
+    """
+    X = _uniform(n_samples, n_features, random_state, at_least=4)
+    return Problem(X, (_ring(X, 0.0704) | (_saddle(X[:, 2:4]) >= 0.0337)).astype(np.int64), np.arange(4))
+
+
+def make_ring_xor_sum(n_samples: int = 1000, n_features: int = 64, *, random_state: Seed = None) -> Problem:
+    """The same with a thinner ring, a narrower exclusive or, or a large sum of x4, x5 and noise.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    random_state : int, Generator or None
+    """
+    rng = _rng(random_state)
+    X = _uniform(n_samples, n_features, rng, at_least=6)
+    large = X[:, 4] + X[:, 5] + rng.normal(0, 0.2, n_samples) >= 1.4074
+    return Problem(X, (_ring(X, 0.0479) | (_saddle(X[:, 2:4]) >= 0.0598) | large).astype(np.int64), np.arange(6))
+
+
+def _uniform(n_samples: int, n_features: int, random_state: Seed, *, at_least: int) -> NDArray[np.float64]:
+    _check(n_samples, n_features, at_least=at_least)
+    return _rng(random_state).uniform(size=(n_samples, n_features))
+
+
+def _ring(X: NDArray[np.float64], half_width: float) -> NDArray[np.bool_]:
+    near: NDArray[np.bool_] = np.abs(np.hypot(X[:, 0] - 0.5, X[:, 1] - 0.5) - 0.35) <= half_width
+    return near
+
+
+def _saddle(pair: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (pair[:, 0] - 0.5) * (0.5 - pair[:, 1])
 
 
 def _shell_radii(n: int, rng: Generator) -> NDArray[np.float64]:

@@ -1,0 +1,102 @@
+"""When the screens saw something clear that the search left out: a contest between nets of their own.
+
+The operator serves every subset at once, and what is hard to learn may drown in it. Where features or pairs beyond
+chance are missing from m_opt, subsets that take them in compete with it, each with small nets of its own. A net is
+judged on training rows that it did not learn from, so that a feature which only seemed to help does not win.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from maskrank.core.crossfit import crossfit
+from maskrank.core.polish import polish_selector
+from maskrank.core.screens import Hint, Unit
+from maskrank.core.search import subset_importance
+from maskrank.core.training import DualNetTrainer
+
+_MOST_ROUNDS = 2
+_CHALLENGERS = 9  # of a round
+_TOLD_APART = 2.0  # standard errors
+_SETTLING = 160  # operator batches around a new m_opt
+
+
+def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor:
+    """Let subsets with clear units compete with m_opt, round after round, while one of them wins.
+
+    If m_opt changes, the operator is trained on around it, and the selector's scores follow.
+    """
+    best = optimal
+    for _ in range(_MOST_ROUNDS):
+        if all(set(best.tolist()).issuperset(unit) for unit in hint.clear):
+            break
+        importance = subset_importance(trainer.selector, optimal)
+        finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
+        fitted = crossfit(trainer.task, trainer.rows, finalists, config=trainer.config, generator=trainer.generator)
+        winner = finalists[_winner(fitted.losses, _seen(finalists, hint))]
+        if torch.equal(winner, best):
+            break
+        best = winner
+    if torch.equal(best, optimal):
+        return optimal
+    _settle(trainer, best)
+    return polish_selector(trainer, best, search=False)
+
+
+def _winner(losses: Tensor, seen: Tensor) -> int:
+    """The lowest mean loss; but of those that can't be told from it, the one in which the screens saw most.
+
+    Parameters
+    ----------
+    losses : Tensor (finalists, n)
+    seen : Tensor (finalists,)
+    """
+    means = losses.mean(dim=1)
+    apart = losses - losses[means.argmin()]  # (finalists, n)
+    told_apart = apart.mean(dim=1) > _TOLD_APART * apart.std(dim=1) / math.sqrt(losses.shape[1])
+    most = seen.masked_fill(told_apart, -1.0).max()
+    return int(means.masked_fill(told_apart | (seen < most), torch.inf).argmin())
+
+
+def _seen(subsets: Tensor, hint: Hint) -> Tensor:
+    """How far the clear units of each subset are beyond chance, in sum: (subsets,)."""
+    held = [set(subset) for subset in subsets.tolist()]
+    return torch.tensor([sum(far for unit, far in hint.clear.items() if some.issuperset(unit)) for some in held])
+
+
+def _challengers(best: Tensor, hint: Hint, importance: Tensor) -> list[tuple[int, ...]]:
+    """Subsets of the clear units alone; with one, two, ... of those that are missing; with each of these.
+
+    What is left of the room goes to the features of m_opt, or to companions of the clear ones.
+    """
+    inside = best.tolist()
+    missing = [unit for unit in hint.clear if not set(inside).issuperset(unit)]
+    clear = set(hint.clear_features)
+    own = sorted(inside, key=lambda j: (j not in clear, -float(importance[j])))  # the last to leave comes first
+    groups = [(list(hint.clear), own), (list(hint.clear), [*hint.companions, *own])]
+    for k, unit in enumerate(missing, 1):
+        groups += [([unit], own), (missing[:k], own)]
+    subsets = (tuple(_filled(units, rest, len(inside))) for units, rest in groups)
+    return [subset for subset in dict.fromkeys(subsets) if subset != tuple(inside)][:_CHALLENGERS]
+
+
+def _filled(units: list[Unit], rest: list[int], size: int) -> list[int]:
+    """A subset of these units, as many as it has room for, and of the first ones of the rest: sorted."""
+    chosen: list[int] = []
+    for unit in [*units, *((j,) for j in rest)]:
+        new = [j for j in unit if j not in chosen]
+        if len(chosen) + len(new) <= size:
+            chosen += new
+    return sorted(chosen)
+
+
+def _settle(trainer: DualNetTrainer, optimal: Tensor) -> None:
+    """Train the operator on around a subset, at a rate that falls to 0."""
+    config, optimizer = trainer.config, trainer.operator_optimizer
+    batches = min(_SETTLING, config.max_batches)
+    for batch, subsets in enumerate(trainer.propose(optimal, optimal, batches)):
+        optimizer.rate = config.operator_rate * (1 - batch / batches)
+        trainer.operator_step(subsets)

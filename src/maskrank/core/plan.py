@@ -1,0 +1,78 @@
+"""Before training: which features are tried, and how subsets of them are drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.crossfit import crossfit
+from maskrank.core.exploration import Exploration, HintedExploration, UniformExploration
+from maskrank.core.losses import Task
+from maskrank.core.rows import Rows
+from maskrank.core.screens import Hint, screen, screen_again, with_companions
+from maskrank.core.subsets import draw_subsets, nth_outside
+
+_OTHERS = 0.25  # features that are tried by lot, against those the screens point at
+_NETS_FROM = 16  # features, from where it is worth to look at what nets leave unexplained
+_MOST_LOOKS = 2  # at that
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a search goes about.
+
+    Attributes
+    ----------
+    tried : Tensor (features,)
+        Which features are tried at all, sorted; everything else calls them 0, 1, ...
+    exploration : Exploration
+    hint : Hint
+        What the screens point at; nothing, if there were none.
+    """
+
+    tried: Tensor
+    exploration: Exploration
+    hint: Hint
+
+
+def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Plan:
+    """All features and uniform draws; or, if the recipe has screens, those they point at and some others by lot.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows.
+    """
+    d = rows.n_features
+    if not config.screens:
+        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint([], {}, []))
+    hint = _look(task, rows, size, config=config, generator=generator)
+    hinted = hint.features
+    n_others = math.ceil(_OTHERS * len(hinted))
+    if len(hinted) + n_others >= d:
+        tried = torch.arange(d)
+    else:
+        others = draw_subsets(1, d - len(hinted), n_others, generator=generator)[0]
+        tried = torch.cat([hinted, nth_outside(hinted, others)]).sort().values
+    hint = hint.renamed(tried)
+    return Plan(tried, HintedExploration(hint.units, len(tried), size, generator), hint)
+
+
+def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Hint:
+    """What the screens point at, in the target and in what nets on the clear features leave of it."""
+    wanted = 2 * size + 16
+    hint = screen(rows, wanted=wanted, generator=generator)
+    known: list[int] = []
+    for _ in range(_MOST_LOOKS if rows.n_features >= _NETS_FROM else 0):
+        clear = sorted(hint.clear_features)
+        if not clear or clear == known:
+            break
+        known = clear
+        subset = torch.tensor([known], device=rows.device)
+        fitted = crossfit(task, rows, subset, config=config, generator=generator)
+        hint = screen_again(rows, fitted.rows, fitted.unexplained[0], hint, wanted=wanted)
+    return with_companions(rows, hint, most=size, generator=generator)

@@ -1,0 +1,357 @@
+"""Cheap looks at the training rows that tell the search where to begin.
+
+Among thousands of features a random subset almost never holds the few that matter, least of all two that matter only
+together. No net is trained here: single features are judged by a line and by cosines of their rank, pairs by the
+product of two lines and of two bends, and what is found is taken out of the target before the next look. A screen
+proposes and decides nothing: the operator and the selector are shown more of what it points at, among uniform draws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from maskrank.core.rows import Batch, Rows
+
+Unit = tuple[int, ...]  # one feature, or two that belong together
+
+_COSINES = 5
+_CLIP = 3.0  # standard deviations: an outlier should not make a pair
+_MOST_ROWS = 2048
+_MOST_DIRECTIONS = 8  # of the target
+_MOST_LOOKS = 3
+_LOOK_AGAIN = 1 << 26  # values of a table that is read more than once
+_AT_ONCE = 1 << 21  # values
+_PAIR_FLOPS = 1e10  # of one look at all pairs
+_PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
+_ATOM_VALUES = 1 << 22  # of the single features that are followed up
+_SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
+_BY_ITSELF = 1e-3  # what being beyond chance counts for a unit that adds nothing to others
+_COMPANY = 10.0  # standard deviations beyond chance that make a feature a companion
+_LEAST_NEW = 0.05  # of the squared length of a column that must be left to count
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What the screens point at.
+
+    Attributes
+    ----------
+    units : list of Unit
+        Features and pairs, the most promising first; a feature may stand in several.
+    clear : dict of Unit to float
+        Those of them that are beyond chance, in the same order, and how far after those before them.
+    companions : list of int
+        Features that go with those of the clear units far more than chance has it, the closest first.
+    """
+
+    units: list[Unit]
+    clear: dict[Unit, float]
+    companions: list[int]
+
+    @property
+    def features(self) -> Tensor:
+        """All of them, sorted."""
+        return torch.tensor(sorted({j for unit in self.units for j in unit} | set(self.companions)))
+
+    @property
+    def clear_features(self) -> list[int]:
+        """Those of the clear units, in their order."""
+        return list(dict.fromkeys(j for unit in self.clear for j in unit))
+
+    def renamed(self, tried: Tensor) -> Hint:
+        """The same in the places of some sorted features that hold them all."""
+        place = {j: i for i, j in enumerate(tried.tolist())}
+        return Hint(
+            [tuple(place[j] for j in unit) for unit in self.units],
+            {tuple(place[j] for j in unit): surprise for unit, surprise in self.clear.items()},
+            [place[j] for j in self.companions],
+        )
+
+
+@torch.no_grad()
+def screen(rows: Rows, *, wanted: int, generator: torch.Generator) -> Hint:
+    """Look for features and pairs that go with the target.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows; at most 2,048 of them are looked at.
+    wanted : int
+        How many units to name by what they explain after those before them, and as many by themselves: the two
+        lists in turns.
+    """
+    order = torch.randperm(len(rows), generator=generator)[:_MOST_ROWS].to(rows.device)
+    y = rows.y[order]
+    return _look(rows, order, y if y.dtype.is_floating_point else F.one_hot(y), [], wanted, _MOST_LOOKS)
+
+
+@torch.no_grad()
+def screen_again(rows: Rows, index: Tensor, unexplained: Tensor, hint: Hint, *, wanted: int) -> Hint:
+    """Look for what goes with what is left of the target, and put what is clear there behind what was clear before.
+
+    Parameters
+    ----------
+    index : Tensor (n,)
+        Which rows, in random order.
+    unexplained : Tensor (n, outputs)
+    """
+    more = _look(rows, index, unexplained, [j for unit in hint.clear for j in unit], wanted, 1)
+    clear = {**hint.clear, **{unit: more.clear[unit] for unit in more.clear if unit not in hint.clear}}
+    return Hint(list(dict.fromkeys([*clear, *hint.units, *more.units])), clear, [])
+
+
+@torch.no_grad()
+def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Generator) -> Hint:
+    """The hint with those features that the clear ones together tell most of."""
+    clear = hint.clear_features
+    if not clear:
+        return hint
+    index = torch.randperm(len(rows), generator=generator)[:_MOST_ROWS].to(rows.device)
+    batch, n, k = rows.take(index), len(index), len(clear)
+    basis = _orthonormal(_lines(_values(batch, torch.tensor(clear, device=rows.device))).t())  # (n, at most k)
+    told = torch.cat(
+        [
+            (_lines(_values(batch, features)) @ basis).square().sum(dim=1)
+            for features in torch.split(torch.arange(rows.n_features, device=rows.device), max(1, _AT_ONCE // n))
+        ]
+    )
+    far = (n * told - k) / math.sqrt(2 * k)  # in standard deviations of chance
+    far[torch.tensor(clear, device=far.device)] = 0.0
+    best = far.topk(min(most, len(far)))
+    companions = [j for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True) if value > _COMPANY]
+    return Hint(hint.units, hint.clear, companions)
+
+
+def _look(rows: Rows, index: Tensor, y: Tensor, known: list[int], wanted: int, looks: int) -> Hint:
+    batch, d = rows.take(index), rows.n_features  # in random order, so that equal values are so, too
+    rest = _Rest.of(_directions(y))
+    units: dict[Unit, float] = {}
+    alone = _alone(batch, d, rest.directions())
+    for look in range(1, looks + 1):
+        singles = alone if look == 1 else _alone(batch, d, rest.directions())
+        now_known = [*known, *(j for unit in units for j in unit)]
+        atoms = _Atoms.promising(batch, singles, rest.directions(), now_known)
+        before = len(units)
+        atoms.explain(rest, units, wanted, beyond_chance=True)
+        if len(units) == before or look == looks or len(batch) * d > _LOOK_AGAIN:
+            atoms.explain(rest, units, wanted, beyond_chance=False)
+            break
+    best = alone.topk(min(wanted, d))
+    by_themselves = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
+    both = {**{unit: _BY_ITSELF * value for unit, value in by_themselves.items()}, **units}
+    in_turns = dict.fromkeys(unit for pair in zip_longest(units, by_themselves) for unit in pair if unit is not None)
+    return Hint(list(in_turns), {unit: both[unit] for unit in in_turns if both[unit] > 0}, [])
+
+
+@dataclass
+class _Rest:
+    """What of the target is not explained yet."""
+
+    target: Tensor  # (n, q)
+    basis: Tensor  # (n, used), orthonormal
+
+    @classmethod
+    def of(cls, target: Tensor) -> _Rest:
+        return cls(target, target[:, :0])
+
+    def directions(self) -> Tensor:
+        """An orthonormal basis: (n, at most q)."""
+        return _orthonormal(self.target)
+
+    def explain(self, columns: Tensor) -> Tensor:
+        """Take some columns out of the target; returns the directions that are new in them: (n, new)."""
+        new = _orthonormal(columns - self.basis @ (self.basis.t() @ columns))
+        self.target = self.target - new @ (new.t() @ self.target)
+        self.basis = torch.cat([self.basis, new], dim=1)
+        return new
+
+
+@dataclass
+class _Atoms:
+    """The columns of the units that are followed up: one line and five cosines of each feature, one of each pair."""
+
+    d: int
+    features: Tensor  # (k,)
+    pairs: Tensor  # (p, 2)
+    columns: Tensor  # (k + 5k + p, n), each of length 1
+    new: Tensor  # (k + 5k + p,) the squared length of what the basis does not hold yet
+
+    @classmethod
+    def promising(cls, batch: Batch, singles: Tensor, directions: Tensor, known: list[int]) -> _Atoms:
+        """Those of the best single features, and of pairs: among as many as is quickly done, and with the known."""
+        n, q = len(batch), max(1, directions.shape[1])
+        n_pairs = max(2, int(math.sqrt(_PAIR_FLOPS / (2 * n * q))))
+        n_singles = max(1, _ATOM_VALUES // ((_COSINES + 1) * n))
+        ranked = singles.argsort(descending=True, stable=True)[: max(n_pairs, n_singles)]
+        x = _values(batch, ranked)
+        lines, places = _lines(x), x.argsort(dim=1)
+        among_known = torch.isin(ranked[:n_pairs], torch.tensor(known, device=ranked.device)).nonzero().squeeze(1)
+        pairs, products = [], []
+        for table in (lines[:n_pairs], _waves(places[:n_pairs], 2)):
+            partners = _best_partners(table, directions, among_known)
+            pairs.append(ranked[partners])
+            products.append(_unit_length(table[partners[:, 0]] * table[partners[:, 1]]))
+        curves = torch.stack([_waves(places[:n_singles], k) for k in range(1, _COSINES + 1)], dim=1).flatten(0, 1)
+        columns = torch.cat([lines[:n_singles], curves, *products])
+        new = columns.new_ones(len(columns))
+        return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new)
+
+    def explain(self, rest: _Rest, units: dict[Unit, float], wanted: int, *, beyond_chance: bool) -> None:
+        """Add the units that explain most of the rest, one after the other, and how surprising each is.
+
+        What one explains is taken out of the target and of the others: a feature that goes with the target only
+        through a better one loses its promise, and a weak one gains when the strong ones are out of the way.
+
+        Parameters
+        ----------
+        beyond_chance : bool
+            Whether to end where what is explained may well be chance.
+        """
+        n = self.columns.shape[1]
+        self.new = 1 - (self.columns @ rest.basis).square().sum(dim=1)
+        while len(units) < wanted and rest.basis.shape[1] < _SHARE_OF_ROWS * n:
+            directions = rest.directions()
+            if directions.shape[1] == 0:
+                break
+            known = {j for unit in units for j in unit}
+            surprise = self._surprise(directions, n - rest.basis.shape[1], known)
+            best = int(surprise.argmax())
+            if beyond_chance and float(surprise[best]) <= 0:
+                break
+            if float(self.new[best]) < _LEAST_NEW:
+                break
+            units.setdefault(self._unit(best), float(surprise[best]))
+            new = rest.explain(self.columns[best].unsqueeze(1))
+            self.new -= (self.columns @ new).square().sum(dim=1)
+
+    def _surprise(self, directions: Tensor, n: int, known: set[int]) -> Tensor:
+        """Of all columns, each among as many as there are of its kind; a pair with a known feature, among those."""
+        k, q = len(self.features), directions.shape[1]
+        explained = n * (self.columns @ directions).square().sum(dim=1) / self.new.clamp(min=_LEAST_NEW)
+        explained.masked_fill_(self.new < _LEAST_NEW, 0.0)
+        evidence = _evidence(explained, q)
+        kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
+        among = torch.where(kept, 2.0 * self.d * max(1, len(known)), float(self.d * (self.d - 1)))
+        line, curve, pair = torch.split(evidence, [k, _COSINES * k, len(self.pairs)])
+        single = _single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, _COSINES)], dim=1), self.d)
+        return torch.cat([single[:, 0], single[:, 1:].flatten(), _surprise(pair, among)])
+
+    def _unit(self, column: int) -> Unit:
+        """What a column belongs to."""
+        k = len(self.features)
+        if column < k:
+            return (int(self.features[column]),)
+        if column < (_COSINES + 1) * k:
+            return (int(self.features[(column - k) // _COSINES]),)
+        first, second = sorted(self.pairs[column - (_COSINES + 1) * k].tolist())
+        return first, second
+
+
+def _values(batch: Batch, features: Tensor) -> Tensor:
+    """Some columns, each as a row: (features, n)."""
+    return batch.columns(features.unsqueeze(0)).squeeze(0).t().contiguous()
+
+
+def _directions(y: Tensor) -> Tensor:
+    """The target as centred columns; of many, the largest."""
+    y = y.reshape(len(y), -1).double()
+    y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[: _MOST_DIRECTIONS + 1]]
+    y = y - y.mean(dim=0)
+    return _orthonormal(y / y.abs().max().clamp(min=1e-300))[:, :_MOST_DIRECTIONS].float()
+
+
+def _orthonormal(columns: Tensor) -> Tensor:
+    """An orthonormal basis of what some columns span: (n, k) -> (n, rank)."""
+    u, size, _ = torch.linalg.svd(columns, full_matrices=False)
+    basis: Tensor = u[:, size > 1e-5]
+    return basis
+
+
+def _lines(x: Tensor) -> Tensor:
+    """Each column standardised and clipped, of length 1: (features, n)."""
+    spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
+    return _unit_length(((x - x.mean(dim=1, keepdim=True)) / spread).clamp_(-_CLIP, _CLIP))
+
+
+def _unit_length(x: Tensor) -> Tensor:
+    x = x - x.mean(dim=1, keepdim=True)
+    return x.div_(x.norm(dim=1, keepdim=True).clamp_(min=1e-12))
+
+
+def _wave(n: int, k: int, device: torch.device) -> Tensor:
+    """A cosine of k halves over n ranks, of length 1: (n,)."""
+    return torch.cos((torch.arange(n, device=device) + 0.5) * (math.pi * k / n)) * math.sqrt(2 / n)
+
+
+def _waves(places: Tensor, k: int) -> Tensor:
+    """The wave at each value's rank, from where the sorted values stand: (features, n)."""
+    wave = _wave(places.shape[1], k, places.device).expand(places.shape)
+    return torch.empty_like(wave).scatter_(1, places, wave)
+
+
+def _evidence(explained: Tensor, freedom: int) -> Tensor:
+    """A sum of squares of so many standard normal numbers as one such number (Wilson and Hilferty)."""
+    spread = 2 / (9 * freedom)
+    return ((explained / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+
+
+def _surprise(evidence: Tensor, among: Tensor | float) -> Tensor:
+    """Above 0 where the best of so many would not have as much by chance."""
+    return evidence.clamp(min=0).square() / 2 - torch.as_tensor(among, device=evidence.device).log()
+
+
+def _single_surprise(evidence: Tensor, d: int) -> Tensor:
+    """Of d features' lines and cosines: (some, 1 + 5). The lines have as good a chance as all cosines together."""
+    among = torch.full((_COSINES + 1,), 2.0 * _COSINES * d, device=evidence.device)
+    among[0] = 2.0 * d
+    return _surprise(evidence, among)
+
+
+def _alone(batch: Batch, d: int, directions: Tensor) -> Tensor:
+    """How surprisingly well each feature alone goes with the target: (d,)."""
+    n, q = len(batch), directions.shape[1]
+    if q == 0:
+        return torch.full((d,), -math.log(2 * d), device=directions.device)
+    waves = torch.stack([_wave(n, k, directions.device) for k in range(1, _COSINES + 1)])  # (5, n)
+    parts = []
+    for features in torch.split(torch.arange(d, device=directions.device), max(1, _AT_ONCE // (n * q))):
+        x = _values(batch, features)
+        by_rank = directions[x.argsort(dim=1)]  # (some, n, q)
+        curve = torch.matmul(waves, by_rank).square().sum(dim=2)  # (some, 5)
+        line = (_lines(x) @ directions).square().sum(dim=1, keepdim=True)
+        parts.append(_single_surprise(_evidence(n * torch.cat([line, curve], dim=1), q), d).amax(dim=1))
+    return torch.cat(parts)
+
+
+def _best_partners(table: Tensor, directions: Tensor, known: Tensor) -> Tensor:
+    """The features whose product with their best partner goes most clearly with the target; several of the known.
+
+    Returns
+    -------
+    Tensor (pairs, 2)
+        Places in the table, sorted and distinct.
+    """
+
+    def strengths(first: Tensor) -> Tensor:
+        """Of the products of some features with all: (some, k)."""
+        parts = [((table[first] * direction) @ table.t()).square_() for direction in directions.t()]
+        strength = torch.stack(parts).sum(dim=0) if parts else table.new_zeros((len(first), len(table)))
+        strength[torch.arange(len(first)), first] = -1.0
+        return strength
+
+    k = len(table)
+    blocks = torch.split(torch.arange(k, device=table.device), max(1, _AT_ONCE // k))
+    best = [strengths(first).max(dim=1) for first in blocks]
+    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:_PAIRS]
+    pairs = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
+    if len(known):
+        partners = strengths(known).topk(min(_PARTNERS, k - 1), dim=1).indices  # (known, partners)
+        pairs.append(torch.stack([known.unsqueeze(1).expand_as(partners), partners], dim=2).flatten(0, 1))
+    distinct: Tensor = torch.unique(torch.cat(pairs).sort(dim=1).values, dim=0)
+    return distinct
