@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.installed-dev
 BENCH_INSTALLED := $(VENV)/.installed-bench
+STUDY_INSTALLED := $(VENV)/.installed-study
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench study clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -23,6 +24,9 @@ lint: $(DEV_INSTALLED)
 
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python benchmarks/engine.py
+
+study: $(STUDY_INSTALLED)
+	$(BIN)/maskrank study all --jobs 2 --resume
 
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -40,4 +44,8 @@ $(DEV_INSTALLED): $(INSTALLED)
 
 $(BENCH_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e ".[bench]"
+	touch $@
+
+$(STUDY_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e ".[study]"
 	touch $@

@@ -20,7 +20,7 @@ from maskrank._storage import StorageMixin
 from maskrank.core.config import TrainConfig, preset
 from maskrank.core.costs import step_flops, threads
 from maskrank.core.dual_net import OwnNet, fit_dual_net
-from maskrank.core.losses import Task
+from maskrank.core.losses import Task, beats_constant
 from maskrank.core.progress import Callback
 from maskrank.core.ranking import Ranking, anchor
 from maskrank.core.rows import Rows
@@ -159,7 +159,10 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         self._x_scaling = x_scaling.take(self.support_)
         self._y_scaling = y_scaling
         chosen = validation.source.select(validation.rows, np.flatnonzero(self.support_))
-        self.validation_score_ = self._measure(validation.target, self._outputs(chosen))
+        outputs = self._outputs(chosen)
+        self.validation_score_ = self._measure(validation.target, outputs)
+        seen, held_out = (self._target_tensor(part.target, y_scaling) for part in (training, validation))
+        self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
         self.baseline_score_ = self._measure_constant(validation.target, training.target)
         return self
 

@@ -33,6 +33,7 @@ class StorageMixin:
             "frame_kind": self._frame_kind,
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
+            "signal": self.signal_,
             **self._target_document(),
         }
         arrays = {
@@ -63,6 +64,7 @@ class StorageMixin:
         model._frame_kind = document["frame_kind"]
         model.validation_score_ = document["validation_score"]
         model.baseline_score_ = document["baseline_score"]
+        model.signal_ = document["signal"]
         model._restore_target(document)
         return model
 

@@ -177,6 +177,63 @@ def demo(report: Report = None, quiet: Quiet = False) -> None:
     run_demo(_console(), report=report, verbose=0 if quiet else 1)
 
 
+@app.command()
+@_polite
+def study(
+    name: Annotated[str, typer.Argument(help="needles, or all.")],
+    out: Annotated[str | None, typer.Option("--out", help="Folder for the results; study-NAME if not given.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Fits at the same time.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
+    widths: Annotated[str | None, typer.Option(help="Some numbers of features only, separated by commas.")] = None,
+    folds: Annotated[int, typer.Option(min=1, max=6, help="The first of six folds.")] = 6,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment with known answers again, and write its tables.
+
+    Example: maskrank study needles --jobs 2 --out needles
+    """
+    from pathlib import Path
+
+    from maskrank.baselines import METHODS as OTHERS
+    from maskrank.study.needles import METHODS, WIDTHS, run_needles, summary
+
+    if name not in ("needles", "all"):
+        raise ValueError(f"study {name!r} is not known; there are needles and all")
+    chosen = METHODS if methods is None else tuple(methods.split(","))
+    for method in chosen:
+        if method not in ("dualnet", *OTHERS):
+            raise ValueError(f"--methods {method}: there are dualnet, {', '.join(OTHERS)}")
+    folder = Path(out or "study-needles")
+    fits, failed = run_needles(
+        folder,
+        methods=chosen,
+        widths=WIDTHS if widths is None else _widths(widths),
+        folds=folds,
+        n_jobs=jobs,
+        resume=resume,
+        quiet=quiet,
+    )
+    for line in failed:
+        typer.echo(f"maskrank: failed: {line}", err=True)
+    if len(fits):
+        _console().print(summary(fits), markup=False, soft_wrap=True)
+    if not quiet:
+        typer.echo(f"written: {folder}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _widths(text: str) -> list[int]:
+    try:
+        widths = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--widths {text}: whole numbers, separated by commas, are needed") from None
+    if min(widths) < 2:
+        raise ValueError(f"--widths {text}: at least 2 features are needed")
+    return widths
+
+
 @datasets_app.command("list")
 @_polite
 def datasets_list(data_dir: DataDir = None) -> None:

@@ -70,6 +70,8 @@ _ATTRIBUTES = """
         Losses of both nets, phases, and m_opt over time.
     validation_score_, baseline_score_ : float
         Accuracy, or mean squared error, on the held-out rows: of the predictor, and of the best constant answer.
+    signal_ : bool
+        Whether the predictor's loss on the held-out rows is lower than the best constant answer's, beyond chance.
     config_ : TrainConfig
         The recipe that was used.
     n_features_in_, feature_names_in_

@@ -22,7 +22,7 @@ from maskrank.core.operators import ImageCNN
 from maskrank.core.refit import MaskedPredictor, StackedMLP
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 1
+FORMAT = 2
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 
@@ -99,6 +99,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise ValueError(
             f"{path} was written by maskrank {document.get('version')} in format {written}; this is maskrank "
             f"{maskrank.__version__}, which reads formats up to {FORMAT}: update it to read the file"
+        )
+    if written < FORMAT:
+        raise ValueError(
+            f"{path} was written by an earlier maskrank, {document.get('version')}, in format {written}, which this "
+            "one does not read: fit and save the model anew"
         )
     try:
         return document, tensors_from_bytes(content)

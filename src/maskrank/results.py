@@ -17,6 +17,7 @@ from maskrank.core.ranking import Ranking
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 
 Model = DualNetClassifier | DualNetRegressor
+NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
 
 
 def metric_name(model: Model) -> str:
@@ -38,6 +39,7 @@ def ranking_json(model: Model, *, seconds: float) -> str:
         "metric": metric_name(model),
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
+        "signal": model.signal_,
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},
     }
@@ -68,12 +70,14 @@ def predictions_csv(model: Model, selected: NDArray[np.float64]) -> str:
 def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
     """What was chosen, how good it is, and how long it took."""
     names = {"accuracy": "accuracy", "mse": "mean squared error"}
+    no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
     return [
         ("chosen", f"{model.result_.size} of {len(model.result_.names):,} features"),
         (
             names[metric_name(model)],
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
         ),
+        *no_signal,
         ("time", f"{seconds:.1f} s"),
     ]
 

@@ -6,6 +6,7 @@ errors are always lower for the better.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from maskrank.core.rows import Batch
+
+_BEYOND_SCATTER = 2.5  # standard errors; the same rows chose the best moment of the nets, so more than the usual 2
 
 
 class Task(Protocol):
@@ -29,6 +32,9 @@ class Task(Protocol):
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         """The figure people look at, for each mask and row; lower is better."""
 
+    def constant(self, y: Tensor) -> Tensor:
+        """The outputs of the best answer that looks at no feature: (outputs,)."""
+
 
 @dataclass(frozen=True)
 class BinaryTask:
@@ -42,6 +48,9 @@ class BinaryTask:
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return ((outputs.squeeze(-1) > 0) != y.bool()).float()
+
+    def constant(self, y: Tensor) -> Tensor:
+        return torch.logit(y.double().mean(), eps=1e-6).reshape(1)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., 1) -> (..., 2)."""
@@ -63,6 +72,9 @@ class MulticlassTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return (outputs.argmax(dim=-1) != y).float()
 
+    def constant(self, y: Tensor) -> Tensor:
+        return (torch.bincount(y, minlength=self.n_outputs).double() / len(y)).clamp(min=1e-6).log()
+
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., k) -> (..., k)."""
         return torch.softmax(outputs, dim=-1)
@@ -80,6 +92,9 @@ class RegressionTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return self.loss(outputs, y)
 
+    def constant(self, y: Tensor) -> Tensor:
+        return y.double().mean(dim=0)
+
 
 def subset_losses(operator: nn.Module, task: Task, batch: Batch, subsets: Tensor) -> Tensor:
     """Mean loss of each subset over the batch: (masks,). Their mean is L_O, Eq. 2a."""
@@ -90,3 +105,21 @@ def selector_loss(predicted: Tensor, observed: Tensor, weights: Tensor | None = 
     """L_S, Eq. 2b: half the mean of the (weighted) squared differences."""
     squares = (predicted - observed).square()
     return 0.5 * (squares if weights is None else weights * squares).mean()
+
+
+def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor) -> bool:
+    """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
+
+    Parameters
+    ----------
+    outputs : Tensor (n, outputs)
+        On rows that were not learned from.
+    y : Tensor
+        Their targets.
+    seen : Tensor
+        Targets of the rows that were learned from.
+    """
+    constant = task.constant(seen).expand_as(outputs)
+    without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
+    gain = without - with_features  # (n,)
+    return bool(gain.mean() > _BEYOND_SCATTER * gain.std(correction=0) / math.sqrt(len(gain)))

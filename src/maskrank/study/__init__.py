@@ -1,0 +1,1 @@
+"""Experiments that are run again by one command."""

@@ -1,0 +1,101 @@
+"""Runs jobs side by side, and keeps each result on disk as soon as it is there.
+
+A folder holds one line of JSON for each finished job. A run that was stopped goes on where it was: jobs that have a
+line are not done again. A job that fails has a line, too, with what went wrong, and is tried again the next time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+Job = dict[str, Any]  # what tells it from others
+Result = dict[str, Any]
+
+_FILE = "fits.jsonl"
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    work: Callable[[Job], Result],
+    folder: Path,
+    *,
+    n_jobs: int = 1,
+    resume: bool = False,
+    quiet: bool = False,
+) -> tuple[list[Result], list[Result]]:
+    """Do the jobs that have no result yet.
+
+    Returns
+    -------
+    finished, failed : list of dict
+        The job together with its result, or with an "error"; in the order of the jobs.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / _FILE
+    if file.exists() and not resume:
+        raise ValueError(f"{folder} holds results of an earlier run: --resume goes on with it, or give another --out")
+    if not jobs:
+        return [], []
+    names = tuple(jobs[0])
+    done = {_key(line, names): line for line in _lines(file, names) if "error" not in line}
+    open_jobs = [job for job in jobs if _key(job, names) not in done]
+    failed: dict[tuple[Any, ...], Result] = {}
+    with file.open("a", encoding="utf-8") as out, _bar(quiet) as bar:
+        task = bar.add_task("fits", total=len(jobs), completed=len(jobs) - len(open_jobs))
+        running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(_attempt)(work, job) for job in open_jobs
+        )
+        for line in running:
+            out.write(json.dumps(line) + "\n")
+            out.flush()
+            (failed if "error" in line else done)[_key(line, names)] = line
+            bar.advance(task)
+    keys = [_key(job, names) for job in jobs]
+    return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
+
+
+def _attempt(work: Callable[[Job], Result], job: Job) -> Result:
+    try:
+        return {**job, **work(job)}
+    except Exception as error:
+        return {**job, "error": f"{type(error).__name__}: {error}"}
+
+
+def _lines(file: Path, names: Sequence[str]) -> list[Result]:
+    """What a file holds; a line that was cut short by a crash is left out."""
+    found = []
+    for text in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError:
+            continue
+        if isinstance(line, dict) and set(names) <= set(line):
+            found.append(line)
+    return found
+
+
+def _key(job: Job, names: Sequence[str]) -> tuple[Any, ...]:
+    """What tells a job from others."""
+    return tuple(job[name] for name in names)
+
+
+def _bar(quiet: bool) -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=quiet or not console.is_terminal,
+    )
