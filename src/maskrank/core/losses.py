@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from maskrank.core.rows import Batch
 
+_MOST_OF_A_ROW = 3.0  # that a row counts for, against the mean
 _BEYOND_SCATTER = 2.5  # standard errors; the same rows chose the best moment of the nets, so more than the usual 2
 
 
@@ -122,4 +123,6 @@ def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor) -> bool
     constant = task.constant(seen).expand_as(outputs)
     without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
     gain = without - with_features  # (n,)
+    bound = _MOST_OF_A_ROW * gain.abs().mean()
+    gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
     return bool(gain.mean() > _BEYOND_SCATTER * gain.std(correction=0) / math.sqrt(len(gain)))

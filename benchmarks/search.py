@@ -1,0 +1,257 @@
+"""How well the search finds what is hard to find, and what each of its pieces is worth.
+
+Usage: python benchmarks/search.py [madelon] [weak] [shuffled] [copies] [ablation] [--jobs 2]
+
+Without names all sections are run. The tables go to results/search.md, one section each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+from sklearn.datasets import make_classification
+
+from maskrank import DualNetClassifier, DualNetRegressor
+from maskrank.core import contest, dual_net, exploration, plan, polish, screens
+from maskrank.datasets import (
+    make_nonlinear_regression,
+    make_orange_skin,
+    make_ring,
+    make_ring_xor,
+    make_ring_xor_sum,
+    make_xor,
+    make_xor_pair,
+)
+
+RESULTS = Path(__file__).parent / "results" / "search.md"
+PAPER_PROBLEMS = {"xor": make_xor, "regression": make_nonlinear_regression, "orange skin": make_orange_skin}
+NEEDLES = {"ring": make_ring, "xor pair": make_xor_pair, "ring+xor": make_ring_xor, "ring+xor+sum": make_ring_xor_sum}
+
+
+def madelon_rows(seed: int) -> tuple[Any, Any]:
+    return make_classification(
+        2600,
+        500,
+        n_informative=5,
+        n_redundant=15,
+        n_clusters_per_class=16,
+        class_sep=1.0,
+        flip_y=0.01,
+        shuffle=False,
+        random_state=seed,
+    )
+
+
+def weak_rows(seed: int) -> tuple[Any, Any]:
+    """Ten features of 10,000, each with the same weak linear effect; R² = 0.8 in total, 200 rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 10_000))
+    return X, X[:, :10].sum(axis=1) + np.sqrt(2.5) * rng.standard_normal(200)
+
+
+def copied_rows(name: str, seed: int) -> tuple[Any, Any, int]:
+    """A problem of the paper with a copy of each relevant feature, correlated with it by 0.95, at the end."""
+    X, y, relevant = PAPER_PROBLEMS[name](512, random_state=[3, seed])
+    chosen = X[:, relevant]
+    noise = np.random.default_rng([4, seed]).standard_normal(chosen.shape) * chosen.std(axis=0)
+    copies = 0.95 * chosen + np.sqrt(1 - 0.95**2) * noise
+    return np.hstack([X, copies]), y, len(relevant)
+
+
+def fit(kind: Any, size: int, X: Any, y: Any, seed: int) -> tuple[Any, float]:
+    torch.set_num_threads(1)
+    started = time.perf_counter()
+    model = kind(size, random_state=seed).fit(X, y)
+    return model, time.perf_counter() - started
+
+
+def precision_of_madelon(seed: int, size: int) -> tuple[float, int, float]:
+    X, y = madelon_rows(seed)
+    model, seconds = fit(DualNetClassifier, size, X, y, seed)
+    chosen = np.flatnonzero(model.support_)
+    good = chosen[chosen < 20]
+    rank = int(np.linalg.matrix_rank(X[:, good] - X[:, good].mean(axis=0), tol=1e-6 * len(X))) if len(good) else 0
+    return len(good) / size, rank, seconds
+
+
+def madelon(jobs: int) -> list[str]:
+    lines = ["| s | precision by seed | mean | dimensions spanned | seconds |", "|---|---|---|---|---|"]
+    for size in (5, 20):
+        results = Parallel(jobs)(delayed(precision_of_madelon)(seed, size) for seed in range(5))
+        precision, rank, seconds = zip(*results, strict=True)
+        shown = ", ".join(f"{p:.2f}" for p in precision)
+        spans = ", ".join(map(str, rank))
+        lines.append(f"| {size} | {shown} | {np.mean(precision):.3f} | {spans} of 5 | {np.mean(seconds):.1f} |")
+    return lines
+
+
+def found_of_weak(seed: int) -> tuple[int, float]:
+    model, seconds = fit(DualNetRegressor, 10, *weak_rows(seed), seed)
+    return int(model.support_[:10].sum()), seconds
+
+
+def weak(jobs: int) -> list[str]:
+    found, seconds = zip(*Parallel(jobs)(delayed(found_of_weak)(seed) for seed in range(5)), strict=True)
+    shown = ", ".join(map(str, found))
+    return [
+        "| found of 10, by seed | mean | seconds |",
+        "|---|---|---|",
+        f"| {shown} | {np.mean(found):.1f} | {np.mean(seconds):.1f} |",
+    ]
+
+
+def signal_of(name: str, seed: int, shuffled: bool) -> tuple[str, bool, bool, float]:
+    kind = DualNetRegressor if name in ("regression", "weak") else DualNetClassifier
+    if name in PAPER_PROBLEMS:
+        (X, y, _), size = PAPER_PROBLEMS[name](512, random_state=[5, seed]), 5
+    elif name in NEEDLES:
+        X, y, relevant = NEEDLES[name](1000, 256, random_state=[5, seed])
+        size = len(relevant)
+    else:
+        (X, y), size = (weak_rows(seed), 10) if name == "weak" else (madelon_rows(seed), 5)
+    if shuffled:
+        y = np.random.default_rng([6, seed]).permutation(y)
+    model, _ = fit(kind, size, X, y, seed)
+    return name, shuffled, model.signal_, float(np.abs(model.feature_importances_).max())
+
+
+def shuffled(jobs: int) -> list[str]:
+    names = [*PAPER_PROBLEMS, *NEEDLES, "madelon", "weak"]
+    asked = [(names[seed % len(names)], seed, True) for seed in range(20)]
+    asked += [(name, seed, False) for name in PAPER_PROBLEMS for seed in range(5)]
+    results = Parallel(jobs)(delayed(signal_of)(*job) for job in asked)
+    lines = ["| labels | fits | signal is false | median of the largest score |", "|---|---|---|---|"]
+    for title, mixed in (("shuffled, all problems in turns", True), ("true, the paper's three problems", False)):
+        some = [(signal, largest) for _, was, signal, largest in results if was == mixed]
+        none = sum(not signal for signal, _ in some)
+        lines.append(f"| {title} | {len(some)} | {none} | {np.median([largest for _, largest in some]):.4f} |")
+    return lines
+
+
+def one_of_each(name: str, seed: int) -> bool:
+    X, y, p = copied_rows(name, seed)
+    model, _ = fit(DualNetRegressor if name == "regression" else DualNetClassifier, p, X, y, seed)
+    chosen = np.flatnonzero(model.support_)
+    originals = sorted(j if j < 10 else j - 10 for j in chosen)
+    return originals == list(range(p))
+
+
+def copies(jobs: int) -> list[str]:
+    lines = ["| problem | one of each pair, of 20 |", "|---|---|"]
+    for name in PAPER_PROBLEMS:
+        held = Parallel(jobs)(delayed(one_of_each)(name, seed) for seed in range(20))
+        lines.append(f"| {name} | {sum(held)} |")
+    return lines
+
+
+def _no_contest(trainer: Any, optimal: Any, hint: Any) -> Any:
+    return optimal
+
+
+def _uniform_in_pool(units: Any, d: int, s: int, generator: Any) -> Any:
+    return exploration.UniformExploration(d, s, generator)
+
+
+def _no_companions(rows: Any, hint: Any, **_: Any) -> Any:
+    return hint
+
+
+def _searched_alone(trainer: Any, optimal: Any) -> Any:
+    return trainer.find_optimal(max_rounds=trainer.config.final_rounds)
+
+
+def _no_pairs(table: Any, directions: Any, known: Any) -> Any:
+    return torch.tensor([[0, 1]])
+
+
+def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any) -> Any:
+    d = rows.n_features
+    return plan.Plan(torch.arange(d), exploration.UniformExploration(d, size, generator), screens.Hint([], {}, []))
+
+
+REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
+    "nothing": [],
+    "all screens": [(dual_net, "plan_search", _no_screens)],
+    "screen of pairs": [(screens, "_best_partners", _no_pairs)],
+    "looks at what nets leave": [(plan, "_MOST_LOOKS", 0)],
+    "companions": [(plan, "with_companions", _no_companions)],
+    "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],
+    "contest": [(dual_net, "hold_contest", _no_contest)],
+    "preference for what was seen": [(contest, "_TOLD_APART", 0.0)],
+    "measured choice in the polish": [(polish, "_better", _searched_alone)],
+}
+
+
+def share_found(removed: str, name: str, seed: int) -> float:
+    with ExitStack() as stack:
+        for where, attribute, value in REMOVED[removed]:
+            stack.enter_context(mock.patch.object(where, attribute, value))
+        if name.startswith("madelon"):
+            return precision_of_madelon(10 + seed, int(name.split()[-1]))[0]
+        if name == "weak":
+            return found_of_weak(10 + seed)[0] / 10
+        problem, d = name.rsplit(" ", 1)
+        X, y, relevant = NEEDLES[problem](833, int(d), random_state=[7, seed])
+        model, _ = fit(DualNetClassifier, len(relevant), X, y, seed)
+        return float(model.support_[relevant].mean())
+
+
+ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 256", "madelon 5", "madelon 20", "weak")
+
+
+def ablation(jobs: int) -> list[str]:
+    asked = [(removed, name, seed) for removed in REMOVED for name in ABLATED for seed in range(3)]
+    results = dict(zip(asked, Parallel(jobs)(delayed(share_found)(*job) for job in asked), strict=True))
+    lines = [f"| without | {' | '.join(ABLATED)} |", f"|---|{'---|' * len(ABLATED)}"]
+    for removed in REMOVED:
+        means = (100 * np.mean([results[removed, name, seed] for seed in range(3)]) for name in ABLATED)
+        lines.append(f"| {removed} | {' | '.join(f'{mean:.0f}' for mean in means)} |")
+    return lines
+
+
+SECTIONS: dict[str, tuple[str, Callable[[int], list[str]]]] = {
+    "madelon": ("Madelon's recipe: 20 columns of 500 that span 5 dimensions", madelon),
+    "weak": ("Ten weak linear effects among 10,000, 200 rows", weak),
+    "shuffled": ("Is there anything in the data?", shuffled),
+    "copies": ("Correlated copies (r = 0.95), s = the number of relevant features", copies),
+    "ablation": ("Share of the relevant features found, in %, 3 seeds, without a piece", ablation),
+}
+
+
+def store(name: str, text: str) -> None:
+    """Put a section in the place of its earlier one."""
+    found: dict[str, str] = {}
+    if RESULTS.exists():
+        for part in RESULTS.read_text().split("\n## ")[1:]:
+            title, body = part.split("\n", 1)
+            found[title] = body.strip()
+    found[SECTIONS[name][0]] = text
+    order = [title for title, _ in SECTIONS.values() if title in found]
+    body = "".join(f"\n## {title}\n\n{found[title]}\n" for title in order)
+    RESULTS.write_text(f"# The search\n\n`python benchmarks/search.py`\n{body}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []])
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    for name in arguments.sections or SECTIONS:
+        title, run = SECTIONS[name]
+        started = time.perf_counter()
+        text = "\n".join(run(arguments.jobs))
+        print(f"{title}\n\n{text}\n\n{time.perf_counter() - started:.0f} s\n", flush=True)
+        store(name, text)
+
+
+if __name__ == "__main__":
+    main()
