@@ -175,7 +175,7 @@ def _no_pairs(table: Any, directions: Any, known: Any) -> Any:
 
 def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any) -> Any:
     d = rows.n_features
-    return plan.Plan(torch.arange(d), exploration.UniformExploration(d, size, generator), screens.Hint([], {}, []))
+    return plan.Plan(torch.arange(d), exploration.UniformExploration(d, size, generator), screens.Hint([], {}, [], []))
 
 
 REMOVED: dict[str, list[tuple[Any, str, Any]]] = {

@@ -7,9 +7,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from maskrank.datasets import Problem, make_nonlinear_regression, make_orange_skin, make_xor
+from maskrank.datasets import (
+    Problem,
+    make_nonlinear_regression,
+    make_orange_skin,
+    make_ring,
+    make_ring_xor,
+    make_ring_xor_sum,
+    make_xor,
+    make_xor_pair,
+)
 
-MAKERS = [make_xor, make_nonlinear_regression, make_orange_skin]
+NEEDLES = [make_ring, make_xor_pair, make_ring_xor, make_ring_xor_sum]
+MAKERS = [make_xor, make_nonlinear_regression, make_orange_skin, *NEEDLES]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -28,7 +38,7 @@ def test_any_width_and_the_relevant_features_come_first(make: Callable[..., Prob
     assert problem.X.shape == (20, 25)
     assert problem.relevant.tolist() == list(range(len(problem.relevant)))
     with pytest.raises(ValueError, match="features are needed"):
-        make(20, 2, random_state=0)
+        make(20, len(problem.relevant) - 1, random_state=0)
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -75,3 +85,30 @@ def test_the_orange_skin_is_a_shell_around_a_cloud() -> None:
     assert np.abs(X[y == 1].mean(axis=0)).max() < 0.05
     likelier = np.where((square >= 9) & (square <= 16), 1, 0)
     assert (likelier == y).mean() == pytest.approx(0.9710, abs=0.003)
+
+
+@pytest.mark.parametrize("make", NEEDLES)
+def test_the_two_classes_of_a_needle_problem_are_as_frequent(make: Callable[..., Problem]) -> None:
+    """Passemiers et al. chose their thresholds for that."""
+    assert make(40_000, 8, random_state=0).y.mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_needle_problems_are_their_recipes() -> None:
+    X, y, _ = make_ring(200, 6, random_state=1)
+    radius = np.sqrt((X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2)
+    assert np.array_equal(y, np.abs(radius - 0.35) <= 0.1151)
+    X, y, _ = make_xor_pair(200, 6, random_state=1)
+    assert np.array_equal(y, (X[:, 0] < 0.5) != (X[:, 1] < 0.5))
+    X, y, _ = make_ring_xor(200, 6, random_state=1)
+    radius = np.sqrt((X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2)
+    ring, saddle = np.abs(radius - 0.35), (X[:, 2] - 0.5) * (0.5 - X[:, 3])
+    assert np.array_equal(y, (ring <= 0.0704) | (saddle >= 0.0337))
+    X, y, _ = make_ring_xor_sum(200, 6, random_state=1)
+    radius = np.sqrt((X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2)
+    ring, saddle = np.abs(radius - 0.35), (X[:, 2] - 0.5) * (0.5 - X[:, 3])
+    either = (ring <= 0.0479) | (saddle >= 0.0598)
+    assert y[either].all()
+    large = (y == 1) & ~either
+    sums = X[:, 4] + X[:, 5]
+    assert sums[large].min() > 1.4074 - 5 * 0.2
+    assert not y[~either & (sums < 0.6)].any()

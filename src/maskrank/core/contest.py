@@ -1,7 +1,8 @@
-"""When the screens saw something clear that the search left out: a contest between nets of their own.
+"""When the screens saw something that the search left out: a contest between nets of their own.
 
 The operator serves every subset at once, and what is hard to learn may drown in it. Where features or pairs beyond
-chance are missing from m_opt, subsets that take them in compete with it, each with small nets of its own. A net is
+chance are missing from m_opt, or those whose lines explain most together, subsets that take them in compete with it,
+each with small nets of its own. A net is
 judged on training rows that it did not learn from, so that a feature which only seemed to help does not win.
 """
 
@@ -31,7 +32,7 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
     """
     best = optimal
     for _ in range(_MOST_ROUNDS):
-        if all(set(best.tolist()).issuperset(unit) for unit in hint.clear):
+        if _nothing_missing(best, hint):
             break
         importance = subset_importance(trainer.selector, optimal)
         finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
@@ -44,6 +45,12 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
         return optimal
     _settle(trainer, best)
     return polish_selector(trainer, best, search=False)
+
+
+def _nothing_missing(best: Tensor, hint: Hint) -> bool:
+    """Whether a subset holds all clear units, and the straight features that it has room for."""
+    inside = set(best.tolist())
+    return inside.issuperset(hint.straight[: len(inside)]) and all(inside.issuperset(unit) for unit in hint.clear)
 
 
 def _winner(losses: Tensor, seen: Tensor) -> int:
@@ -76,7 +83,11 @@ def _challengers(best: Tensor, hint: Hint, importance: Tensor) -> list[tuple[int
     missing = [unit for unit in hint.clear if not set(inside).issuperset(unit)]
     clear = set(hint.clear_features)
     own = sorted(inside, key=lambda j: (j not in clear, -float(importance[j])))  # the last to leave comes first
-    groups = [(list(hint.clear), own), (list(hint.clear), [*hint.companions, *own])]
+    groups: list[tuple[list[Unit], list[int]]] = [
+        (list(hint.clear), own),
+        (list(hint.clear), [*hint.companions, *own]),
+        ([], [*hint.straight, *own]),
+    ]
     for k, unit in enumerate(missing, 1):
         groups += [([unit], own), (missing[:k], own)]
     subsets = (tuple(_filled(units, rest, len(inside))) for units, rest in groups)

@@ -14,7 +14,8 @@ from maskrank.core.refit import start_nets
 from maskrank.core.rows import Rows
 
 _FOLDS = 3
-_STEPS, _BATCH, _RATE, _DECAY = 300, 64, 2e-2, 0.3
+_STEPS, _BATCH, _RATE = 300, 64, 2e-2
+_DECAYS = (0.3, 2.5)  # weight decay of the nets; the rows they did not learn from tell which of them fits the data
 _MOST_ROWS = 2048
 
 
@@ -37,9 +38,10 @@ class CrossFit:
 
 
 def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, generator: torch.Generator) -> CrossFit:
-    """Train nets for each subset, three on two thirds of the rows each, and judge them on the other third.
+    """Train nets for each subset on two thirds of the rows, three times, and judge them on the other third.
 
-    All subsets have the same rows, folds, batches and first weights, so that their differences are their own.
+    All subsets have the same rows, folds, batches and first weights, so that their differences are their own. Each
+    is judged by the stronger or the weaker weight decay, whichever does better by it.
 
     Parameters
     ----------
@@ -50,27 +52,34 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
     n = min(len(rows), _MOST_ROWS) // _FOLDS * _FOLDS
     index = torch.randperm(len(rows), generator=generator)[:n].to(rows.device)
     batch = rows.take(index)
-    values, y, masks = batch.columns(subsets), batch.y, len(subsets)  # (masks, n, s)
+    values, y = batch.columns(subsets), batch.y  # (masks, n, s)
     held_out = torch.arange(n).view(_FOLDS, -1)
     shown = torch.stack([torch.cat([held_out[:f].flatten(), held_out[f + 1 :].flatten()]) for f in range(_FOLDS)])
     sizes = (subsets.shape[1], *config.refit_hidden, task.n_outputs)
-    nets = start_nets(_FOLDS, sizes, config.activation, generator).repeated(masks).to(rows.device)
+    kinds = len(subsets) * len(_DECAYS)  # nets of one mask and one decay, for each fold
+    nets = start_nets(_FOLDS, sizes, config.activation, generator).repeated(kinds).to(rows.device)
+    decay = torch.tensor(_DECAYS, device=rows.device).repeat_interleave(_FOLDS).repeat(len(subsets)).view(-1, 1, 1)
 
     def outputs_on(places: Tensor) -> Tensor:
-        """Of each fold's nets on its own rows: (folds, some) -> (masks, folds * some, outputs)."""
-        outputs = nets.members(values[:, places].flatten(0, 1))
-        return outputs.view(masks, places.numel(), task.n_outputs)
+        """Of each fold's nets on its own rows: (folds, some) -> (masks * decays, folds * some, outputs)."""
+        chosen = values[:, places].unsqueeze(1).expand(-1, len(_DECAYS), -1, -1, -1)
+        return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
-    optimizer = Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99), decay=_DECAY)
+    optimizer = Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
     for step in range(_STEPS):
         optimizer.rate = _RATE * (1 - step / _STEPS)
         places = shown.gather(1, torch.randint(shown.shape[1], (_FOLDS, _BATCH), generator=generator))
         loss = task.loss(outputs_on(places), y[places.flatten()]).mean()
         optimizer.zero_grad()
-        (loss * masks * _FOLDS).backward()  # type: ignore[no-untyped-call]
+        (loss * kinds * _FOLDS).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        with torch.no_grad():
+            for weight in nets.weights:
+                weight.mul_(1 - optimizer.rate * decay)
     with torch.no_grad():
         outputs = outputs_on(held_out)
+        judged = task.loss(outputs, y).mean(dim=1).view(len(subsets), len(_DECAYS))
+        outputs = outputs.unflatten(0, judged.shape)[torch.arange(len(subsets)), judged.argmin(dim=1)]  # type: ignore[no-untyped-call]
     outputs.requires_grad_(True)
     losses = task.loss(outputs, y)
     (slope,) = torch.autograd.grad(losses.sum(), outputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -49,7 +49,7 @@ def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, gener
     """
     d = rows.n_features
     if not config.screens:
-        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint([], {}, []))
+        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint([], {}, [], []))
     hint = _look(task, rows, size, config=config, generator=generator)
     hinted = hint.features
     n_others = math.ceil(_OTHERS * len(hinted))
@@ -67,7 +67,9 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
     wanted = 2 * size + 16
     hint = screen(rows, wanted=wanted, generator=generator)
     known: list[int] = []
-    for _ in range(_MOST_LOOKS if rows.n_features >= _NETS_FROM else 0):
+    if rows.n_features < _NETS_FROM:
+        return replace(hint, straight=[])
+    for _ in range(_MOST_LOOKS):
         clear = sorted(hint.clear_features)
         if not clear or clear == known:
             break

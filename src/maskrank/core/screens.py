@@ -48,11 +48,14 @@ class Hint:
         Those of them that are beyond chance, in the same order, and how far after those before them.
     companions : list of int
         Features that go with those of the clear units far more than chance has it, the closest first.
+    straight : list of int
+        Features whose lines explain most together, the last to be given up first.
     """
 
     units: list[Unit]
     clear: dict[Unit, float]
     companions: list[int]
+    straight: list[int]
 
     @property
     def features(self) -> Tensor:
@@ -71,6 +74,7 @@ class Hint:
             [tuple(place[j] for j in unit) for unit in self.units],
             {tuple(place[j] for j in unit): surprise for unit, surprise in self.clear.items()},
             [place[j] for j in self.companions],
+            [place[j] for j in self.straight],
         )
 
 
@@ -103,7 +107,7 @@ def screen_again(rows: Rows, index: Tensor, unexplained: Tensor, hint: Hint, *, 
     """
     more = _look(rows, index, unexplained, [j for unit in hint.clear for j in unit], wanted, 1)
     clear = {**hint.clear, **{unit: more.clear[unit] for unit in more.clear if unit not in hint.clear}}
-    return Hint(list(dict.fromkeys([*clear, *hint.units, *more.units])), clear, [])
+    return Hint(list(dict.fromkeys([*clear, *hint.units, *more.units])), clear, [], hint.straight)
 
 
 @torch.no_grad()
@@ -125,7 +129,7 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
     far[torch.tensor(clear, device=far.device)] = 0.0
     best = far.topk(min(most, len(far)))
     companions = [j for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True) if value > _COMPANY]
-    return Hint(hint.units, hint.clear, companions)
+    return Hint(hint.units, hint.clear, companions, hint.straight)
 
 
 def _look(rows: Rows, index: Tensor, y: Tensor, known: list[int], wanted: int, looks: int) -> Hint:
@@ -145,8 +149,31 @@ def _look(rows: Rows, index: Tensor, y: Tensor, known: list[int], wanted: int, l
     best = alone.topk(min(wanted, d))
     by_themselves = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
     both = {**{unit: _BY_ITSELF * value for unit, value in by_themselves.items()}, **units}
-    in_turns = dict.fromkeys(unit for pair in zip_longest(units, by_themselves) for unit in pair if unit is not None)
-    return Hint(list(in_turns), {unit: both[unit] for unit in in_turns if both[unit] > 0}, [])
+    straight = _straight(batch, alone, _directions(y), steps=wanted)
+    lists = (units, by_themselves, [(j,) for j in straight])
+    in_turns = dict.fromkeys(unit for turn in zip_longest(*lists) for unit in turn if unit is not None)
+    return Hint(list(in_turns), {unit: both[unit] for unit in in_turns if both.get(unit, 0.0) > 0}, [], straight)
+
+
+def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> list[int]:
+    """Features in the order in which their lines would be given up, the last first, of those taken in one by one."""
+    n = len(batch)
+    ranked = alone.argsort(descending=True, stable=True)[: max(1, _ATOM_VALUES // n)]
+    lines = _lines(_values(batch, ranked))
+    none = ranked.new_zeros((0, 2))
+    atoms = _Atoms(len(alone), ranked, none, lines, lines.new_ones(len(lines)), cosines=0)
+    taken: dict[Unit, float] = {}
+    atoms.explain(_Rest.of(target), taken, steps, beyond_chance=False)
+    features = torch.tensor([j for (j,) in taken], device=ranked.device)
+    if not len(features):
+        return []
+    kept, columns = list(range(len(features))), _lines(_values(batch, features)).double()
+    given_up = []
+    while kept:
+        inverse = torch.linalg.inv(columns[kept] @ columns[kept].t() + 1e-9 * torch.eye(len(kept)).to(columns))
+        weights = inverse @ (columns[kept] @ target.double())  # (kept, q)
+        given_up.append(kept.pop(int((weights.square().sum(dim=1) / inverse.diagonal()).argmin())))
+    return features[given_up[::-1]].tolist()
 
 
 @dataclass
@@ -181,6 +208,7 @@ class _Atoms:
     pairs: Tensor  # (p, 2)
     columns: Tensor  # (k + 5k + p, n), each of length 1
     new: Tensor  # (k + 5k + p,) the squared length of what the basis does not hold yet
+    cosines: int = _COSINES  # of each feature
 
     @classmethod
     def promising(cls, batch: Batch, singles: Tensor, directions: Tensor, known: list[int]) -> _Atoms:
@@ -238,8 +266,8 @@ class _Atoms:
         evidence = _evidence(explained, q)
         kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
         among = torch.where(kept, 2.0 * self.d * max(1, len(known)), float(self.d * (self.d - 1)))
-        line, curve, pair = torch.split(evidence, [k, _COSINES * k, len(self.pairs)])
-        single = _single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, _COSINES)], dim=1), self.d)
+        line, curve, pair = torch.split(evidence, [k, self.cosines * k, len(self.pairs)])
+        single = _single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
         return torch.cat([single[:, 0], single[:, 1:].flatten(), _surprise(pair, among)])
 
     def _unit(self, column: int) -> Unit:
@@ -247,9 +275,9 @@ class _Atoms:
         k = len(self.features)
         if column < k:
             return (int(self.features[column]),)
-        if column < (_COSINES + 1) * k:
-            return (int(self.features[(column - k) // _COSINES]),)
-        first, second = sorted(self.pairs[column - (_COSINES + 1) * k].tolist())
+        if column < (self.cosines + 1) * k:
+            return (int(self.features[(column - k) // self.cosines]),)
+        first, second = sorted(self.pairs[column - (self.cosines + 1) * k].tolist())
         return first, second
 
 
@@ -259,11 +287,10 @@ def _values(batch: Batch, features: Tensor) -> Tensor:
 
 
 def _directions(y: Tensor) -> Tensor:
-    """The target as centred columns; of many, the largest."""
+    """The target as orthonormal, centred columns without outliers; of many, the largest."""
     y = y.reshape(len(y), -1).double()
     y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[: _MOST_DIRECTIONS + 1]]
-    y = y - y.mean(dim=0)
-    return _orthonormal(y / y.abs().max().clamp(min=1e-300))[:, :_MOST_DIRECTIONS].float()
+    return _orthonormal(_lines(y.t()).t())[:, :_MOST_DIRECTIONS].float()
 
 
 def _orthonormal(columns: Tensor) -> Tensor:
@@ -275,8 +302,13 @@ def _orthonormal(columns: Tensor) -> Tensor:
 
 def _lines(x: Tensor) -> Tensor:
     """Each column standardised and clipped, of length 1: (features, n)."""
+    return _unit_length(_clipped(_clipped(x)))  # twice, as an outlier widens the spread that it is judged by
+
+
+def _clipped(x: Tensor) -> Tensor:
+    """No value further from its column's mean than three standard deviations: (columns, n)."""
     spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
-    return _unit_length(((x - x.mean(dim=1, keepdim=True)) / spread).clamp_(-_CLIP, _CLIP))
+    return ((x - x.mean(dim=1, keepdim=True)) / spread).clamp_(-_CLIP, _CLIP)
 
 
 def _unit_length(x: Tensor) -> Tensor:
@@ -308,7 +340,7 @@ def _surprise(evidence: Tensor, among: Tensor | float) -> Tensor:
 
 def _single_surprise(evidence: Tensor, d: int) -> Tensor:
     """Of d features' lines and cosines: (some, 1 + 5). The lines have as good a chance as all cosines together."""
-    among = torch.full((_COSINES + 1,), 2.0 * _COSINES * d, device=evidence.device)
+    among = torch.full((evidence.shape[1],), 2.0 * _COSINES * d, device=evidence.device)
     among[0] = 2.0 * d
     return _surprise(evidence, among)
 

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest import mock
+
+import torch
+
+from maskrank.core import contest
+from maskrank.core.config import DEFAULT
+from maskrank.core.contest import _challengers, _winner, hold_contest
+from maskrank.core.crossfit import crossfit
+from maskrank.core.dual_net import build_operator, build_selector
+from maskrank.core.exploration import UniformExploration
+from maskrank.core.losses import BinaryTask
+from maskrank.core.rows import Rows
+from maskrank.core.screens import Hint
+from maskrank.core.training import DualNetTrainer
+
+D = 12
+CONFIG = replace(DEFAULT, operator_hidden=(16,), selector_hidden=(16,), max_batches=40, polish_subsets=32)
+
+
+def xor_trainer(seed: int = 0) -> DualNetTrainer:
+    """Class 1 where features 4 and 9 have the same sign; the nets are as they begin."""
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randn((500, D), generator=g)
+    y = (x[:, 4] * x[:, 9] > 0).long()
+    task, rows = BinaryTask(), Rows(x[:400], y[:400])
+    return DualNetTrainer(
+        build_operator(task, D, 2, config=CONFIG, generator=g),
+        build_selector(D, 2, config=CONFIG, generator=g),
+        task,
+        rows,
+        Rows(x[400:], y[400:]),
+        size=2,
+        config=CONFIG,
+        exploration=UniformExploration(D, 2, g),
+        generator=g,
+    )
+
+
+def test_a_clear_pair_that_the_search_left_out_wins() -> None:
+    chosen = hold_contest(xor_trainer(), torch.tensor([0, 1]), Hint([(4, 9)], {(4, 9): 5.0}, [], []))
+    assert chosen.tolist() == [4, 9]
+
+
+def test_noise_that_won_a_screen_by_chance_does_not_win_the_contest() -> None:
+    hint = Hint([(2,), (3, 5), (4, 9)], {(2,): 30.0, (3, 5): 20.0, (4, 9): 1.0}, [], [])
+    assert hold_contest(xor_trainer(), torch.tensor([4, 9]), hint).tolist() == [4, 9]
+
+
+def test_without_a_missing_unit_no_net_is_trained() -> None:
+    optimal = torch.tensor([4, 9])
+    with mock.patch.object(contest, "crossfit", side_effect=AssertionError):
+        for hint in (Hint([(4, 9)], {(4, 9): 5.0}, [], []), Hint([(1,)], {}, [], [])):
+            assert hold_contest(xor_trainer(), optimal, hint) is optimal
+
+
+def test_of_subsets_that_cannot_be_told_apart_the_one_with_more_evidence_wins() -> None:
+    g = torch.Generator().manual_seed(0)
+    losses = 0.5 + 0.1 * torch.randn((3, 400), generator=g)
+    losses[2] += 0.1  # clearly worse
+    means = losses.mean(dim=1)
+    assert _winner(losses, torch.tensor([1.0, 2.0, 9.0])) == 1
+    assert _winner(losses, torch.tensor([2.0, 1.0, 9.0])) == 0
+    assert _winner(losses, torch.tensor([1.0, 1.0, 1.0])) == int(means[:2].argmin())
+
+
+def test_challengers_have_the_size_of_the_subset_and_hold_what_was_missing() -> None:
+    best, importance = torch.tensor([0, 1, 2, 3]), torch.tensor([0.4, 0.3, 0.2, 0.1, *[0.0] * 8])
+    made = _challengers(best, Hint([], {(7, 8): 3.0, (0,): 2.0, (9,): 1.0}, [11], []), importance)
+    assert made[0] == (0, 7, 8, 9)  # all that is clear
+    assert (0, 1, 7, 8) in made  # the least important leave first
+    assert (0, 1, 2, 9) in made
+    assert all(len(set(subset)) == 4 and list(subset) == sorted(subset) for subset in made)
+    assert len(set(made)) == len(made)
+    assert tuple(best.tolist()) not in made
+
+
+def test_companions_fill_what_room_is_left() -> None:
+    best, importance = torch.tensor([0, 1, 2, 3]), torch.zeros(12)
+    made = _challengers(best, Hint([], {(7,): 3.0}, [10, 11], []), importance)
+    assert any({7, 10, 11} < set(subset) for subset in made)
+
+
+def test_crossfit_judges_rows_that_its_nets_did_not_learn_from() -> None:
+    """On labels drawn by lot, no net can be better than chance on other rows, and any net is on its own."""
+    g = torch.Generator().manual_seed(0)
+    rows = Rows(torch.randn((90, 6), generator=g), torch.randint(2, (90,), generator=g))
+    fitted = crossfit(BinaryTask(), rows, torch.tensor([[0, 1, 2, 3]]), config=DEFAULT, generator=g)
+    assert float(fitted.losses.mean()) > 0.65
+    assert sorted(fitted.rows.tolist()) == list(range(90))
+    residual = fitted.unexplained[0, :, 0]
+    targets = rows.y[fitted.rows].float()
+    assert ((residual >= 0) == (targets == 1)).all()  # target minus prediction
+
+
+def test_crossfit_treats_equal_subsets_alike() -> None:
+    trainer = xor_trainer()
+    subsets = torch.tensor([[4, 9], [4, 9], [0, 1]])
+    fitted = crossfit(trainer.task, trainer.rows, subsets, config=CONFIG, generator=trainer.generator)
+    torch.testing.assert_close(fitted.losses[0], fitted.losses[1], rtol=1e-3, atol=1e-4)
+    assert fitted.losses[0].mean() < 0.4 < fitted.losses[2].mean()
