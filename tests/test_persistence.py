@@ -96,6 +96,12 @@ def rewritten(path: Path, **changes: object) -> None:
     path.write_bytes(struct.pack("<Q", len(data)) + data + content[8 + length :])
 
 
+def test_an_older_format_asks_for_a_new_fit(saved: Path) -> None:
+    rewritten(saved, format=1, version="0.0.9")
+    with pytest.raises(ValueError, match=r"earlier maskrank, 0\.0\.9, in format 1.*fit and save"):
+        load(saved)
+
+
 def test_a_newer_format_asks_for_an_update(saved: Path) -> None:
     rewritten(saved, format=99, version="7.0")
     with pytest.raises(ValueError, match=r"written by maskrank 7\.0 in format 99.*update"):

@@ -52,3 +52,28 @@ def test_values_read_where_they_live_are_the_scaled_table(
     torch.testing.assert_close(values.columns(rows, subsets), held.columns(rows, subsets))
     torch.testing.assert_close(values.dense(rows), held.dense(rows))
     assert torch.equal(table, before)
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("kind", ["held", "in place", "sparse"])
+def test_some_features_of_a_table_are_those_columns(
+    kind: str, held: bool, table: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maskrank.core.rows._MOST_HELD", 1 << 20 if held else 0)
+    scale = Scale(torch.randn(D, dtype=torch.float64), torch.rand(D, dtype=torch.float64) + 0.5)
+    everything, index = torch.arange(D), torch.arange(5, N)
+    matrix = csr_array(table.numpy())
+    sparse = (torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data))
+    values: Values = {
+        "held": lambda: Held(table[index].float()),
+        "in place": lambda: InPlace(table, index, everything, scale, CPU),
+        "sparse": lambda: SparseRows(*sparse, index, everything, scale, CPU),
+    }[kind]()
+    rows, some = torch.tensor([0, 7, 7]), torch.tensor([2, 3, 17])
+    kept = values.only(some)
+    assert kept.shape == (N - 5, 3)
+    assert isinstance(kept, Held) == (held or kind == "held")
+    torch.testing.assert_close(kept.dense(rows), values.dense(rows)[:, some])
+    torch.testing.assert_close(
+        kept.columns(rows, torch.tensor([[0, 2]])), values.columns(rows, torch.tensor([[2, 17]]))
+    )
