@@ -119,6 +119,7 @@ def fit_dual_net(
         recorder.spent("polish")
         optimal = hold_contest(trainer, optimal, plan.hint)
         recorder.spent("contest")
+        recorder.settled(tuple(optimal.tolist()))
         predictor = _make_predictor(trainer, optimal, callbacks)
         recorder.spent("refit")
     predictor.eval().requires_grad_(False)

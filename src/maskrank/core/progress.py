@@ -52,7 +52,7 @@ class History:
     validation : list of (batch, value)
         Each judgement of m_opt on the validation rows.
     optimal : list of (batch, indices)
-        m_opt each time it changed.
+        m_opt each time it changed, and m* at the end.
     batches, seconds : dict of phase to number
         What each phase took.
     """
@@ -113,13 +113,21 @@ class Recorder:
         self.batch += batches
         history.batches[phase] = history.batches.get(phase, 0) + batches
         self.spent(phase)
-        if self._columns is not None:
-            optimal = tuple(self._columns[i] for i in optimal)
+        optimal = self._called(optimal)
         validation = history.validation[-1][1] if history.validation else None
         progress = Progress(phase, self.batch, self._max_batches, operator_loss, selector_loss, validation, optimal)
         history.add(progress)
         for callback in self._callbacks:
             callback(progress)
+
+    def settled(self, optimal: tuple[int, ...]) -> None:
+        """Note m*, where it is not the last m_opt."""
+        optimal = self._called(optimal)
+        if not self.history.optimal or self.history.optimal[-1][1] != optimal:
+            self.history.optimal.append((self.batch, optimal))
+
+    def _called(self, optimal: tuple[int, ...]) -> tuple[int, ...]:
+        return optimal if self._columns is None else tuple(self._columns[i] for i in optimal)
 
     def validated(self, value: float) -> None:
         """Note one judgement of m_opt."""
