@@ -182,7 +182,7 @@ REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
     "nothing": [],
     "all screens": [(dual_net, "plan_search", _no_screens)],
     "screen of pairs": [(screens, "_best_partners", _no_pairs)],
-    "looks at what nets leave": [(plan, "_MOST_LOOKS", 0)],
+    "looks at what nets leave": [(plan, "_LOOKS_AFTER_NETS", 0)],
     "companions": [(plan, "with_companions", _no_companions)],
     "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],
     "contest": [(dual_net, "hold_contest", _no_contest)],

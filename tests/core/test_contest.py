@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from unittest import mock
 
@@ -49,6 +50,42 @@ def test_noise_that_won_a_screen_by_chance_does_not_win_the_contest() -> None:
     assert hold_contest(xor_trainer(), torch.tensor([4, 9]), hint).tolist() == [4, 9]
 
 
+def test_a_unit_hardly_beyond_chance_does_not_displace_a_weak_feature_that_is_true() -> None:
+    kept = 0
+    for seed in range(4):
+        trainer = xor_trainer(seed)
+        x = trainer.rows.all().dense()
+        g = torch.Generator().manual_seed(seed)
+        y = (x[:, 0] + 0.3 * x[:, 1] + 0.7 * torch.randn(len(x), generator=g) > 0).long()
+        trainer.rows = Rows(x, y)
+        hint = Hint([(0,), (7,)], {(0,): 30.0, (7,): 0.1}, [], [])
+        kept += hold_contest(trainer, torch.tensor([0, 1]), hint).tolist() == [0, 1]
+    assert kept >= 3
+
+
+def test_features_whose_lines_explain_most_together_challenge_too() -> None:
+    trainer = xor_trainer()
+    x = trainer.rows.all().dense()
+    trainer.rows = Rows(x, (x[:, 4] + x[:, 9] > 0).long())
+    assert hold_contest(trainer, torch.tensor([0, 1]), Hint([], {}, [], [4, 9, 2])).tolist() == [4, 9]
+
+
+def test_the_scores_follow_a_new_choice() -> None:
+    trainer = xor_trainer()
+    optimal, hint = torch.tensor([0, 1]), Hint([(4, 9)], {(4, 9): 5.0}, [], [])
+    operator, selector = (copy.deepcopy(net.state_dict()) for net in (trainer.operator, trainer.selector))
+    chosen = hold_contest(trainer, optimal, hint)
+    assert chosen.tolist() == [4, 9]
+    for net, before in ((trainer.operator, operator), (trainer.selector, selector)):
+        assert any(not torch.equal(value, before[name]) for name, value in net.state_dict().items())
+
+
+def test_a_handful_of_rows_holds_no_contest() -> None:
+    trainer, optimal = xor_trainer(), torch.tensor([0, 1])
+    trainer.rows = Rows(torch.randn(5, D), torch.tensor([0, 1, 0, 1, 0]))
+    assert hold_contest(trainer, optimal, Hint([(4, 9)], {(4, 9): 5.0}, [], [])) is optimal
+
+
 def test_without_a_missing_unit_no_net_is_trained() -> None:
     optimal = torch.tensor([4, 9])
     with mock.patch.object(contest, "crossfit", side_effect=AssertionError):
@@ -60,10 +97,11 @@ def test_of_subsets_that_cannot_be_told_apart_the_one_with_more_evidence_wins() 
     g = torch.Generator().manual_seed(0)
     losses = 0.5 + 0.1 * torch.randn((3, 400), generator=g)
     losses[2] += 0.1  # clearly worse
-    means = losses.mean(dim=1)
-    assert _winner(losses, torch.tensor([1.0, 2.0, 9.0])) == 1
-    assert _winner(losses, torch.tensor([2.0, 1.0, 9.0])) == 0
-    assert _winner(losses, torch.tensor([1.0, 1.0, 1.0])) == int(means[:2].argmin())
+    lowest = int(losses.mean(dim=1).argmin())
+    assert _winner(losses, torch.tensor([1.0, 3.0, 9.0])) == 1
+    assert _winner(losses, torch.tensor([3.0, 1.0, 9.0])) == 0
+    for seen in ([1.0, 1.0, 1.0], [1.0, 1.5, 9.0], [1.5, 1.0, 9.0]):
+        assert _winner(losses, torch.tensor(seen)) == lowest
 
 
 def test_challengers_have_the_size_of_the_subset_and_hold_what_was_missing() -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest import mock
 
 import torch
 
+from maskrank.core import plan
 from maskrank.core.config import DEFAULT, PAPER
 from maskrank.core.exploration import HintedExploration, UniformExploration
 from maskrank.core.losses import BinaryTask
@@ -18,17 +20,17 @@ def rows_of(d: int, n: int = 300) -> Rows:
 
 
 def test_the_paper_tries_all_features_uniformly() -> None:
-    plan = plan_search(BinaryTask(), rows_of(400), 3, config=PAPER, generator=torch.Generator())
-    assert plan.tried.tolist() == list(range(400))
-    assert isinstance(plan.exploration, UniformExploration)
-    assert not plan.hint.units
+    planned = plan_search(BinaryTask(), rows_of(400), 3, config=PAPER, generator=torch.Generator())
+    assert planned.tried.tolist() == list(range(400))
+    assert isinstance(planned.exploration, UniformExploration)
+    assert not planned.hint.units
 
 
 def test_of_many_features_the_hinted_ones_and_some_by_lot_are_tried() -> None:
-    def plan(seed: int) -> object:
+    def planned(seed: int) -> plan.Plan:
         return plan_search(BinaryTask(), rows_of(400), 3, config=DEFAULT, generator=torch.Generator().manual_seed(seed))
 
-    first, again, other = plan(0), plan(0), plan(1)
+    first, again, other = planned(0), planned(0), planned(1)
     assert torch.equal(first.tried, again.tried)
     assert (first.tried.diff() > 0).all()
     assert len(first.tried) < 200
@@ -41,11 +43,33 @@ def test_of_many_features_the_hinted_ones_and_some_by_lot_are_tried() -> None:
 
 
 def test_of_few_features_all_are_tried() -> None:
-    plan = plan_search(BinaryTask(), rows_of(20), 3, config=DEFAULT, generator=torch.Generator())
-    assert plan.tried.tolist() == list(range(20))
-    assert plan.hint.units[0] == (18, 19)
+    planned = plan_search(BinaryTask(), rows_of(20), 3, config=DEFAULT, generator=torch.Generator())
+    assert planned.tried.tolist() == list(range(20))
+    assert planned.hint.units[0] == (18, 19)
 
 
 def test_without_screens_there_is_no_hint() -> None:
     config = replace(DEFAULT, screens=False)
     assert not plan_search(BinaryTask(), rows_of(40), 3, config=config, generator=torch.Generator()).hint.units
+
+
+def test_what_small_nets_leave_unexplained_is_looked_at_again() -> None:
+    rows = rows_of(40)
+    with mock.patch.object(plan, "screen_again", wraps=plan.screen_again) as again:
+        plan_search(BinaryTask(), rows, 3, config=DEFAULT, generator=torch.Generator().manual_seed(0))
+    _, index, unexplained, hint = again.call_args_list[0].args
+    assert (38, 39) in hint.clear
+    assert unexplained.shape == (len(index), 1)
+    targets = rows.y[index].float()
+    assert float((unexplained[:, 0] - targets + targets.mean()).abs().mean()) > 0.3  # not the target itself
+    assert float(unexplained.square().mean()) < 0.15  # the pair explains most of a variance of 0.25
+    with mock.patch.object(plan, "screen_again", side_effect=AssertionError):
+        plan_search(BinaryTask(), rows_of(12), 3, config=DEFAULT, generator=torch.Generator())
+        plan_search(BinaryTask(), rows_of(40), 20, config=DEFAULT, generator=torch.Generator())
+
+
+def test_few_rows_are_no_reason_to_fail() -> None:
+    g = torch.Generator().manual_seed(0)
+    for n in (2, 5, 12):
+        rows = Rows(torch.randn((n, 50), generator=g), torch.arange(n) % 2)
+        assert len(plan_search(BinaryTask(), rows, 3, config=DEFAULT, generator=g).tried) >= 3

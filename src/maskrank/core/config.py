@@ -25,8 +25,7 @@ class TrainConfig:
     init_fan_in : "all" or "active"
         What Glorot's rule takes for the number of inputs of a first layer: all d features, or the s active ones.
     screens : bool
-        Whether exploration follows what quick looks at the training rows point at, where a subset is small among the
-        features (see `screens`).
+        Whether quick looks at the training rows tell the search where to begin (see `plan`).
     n_subsets : int
         |M'|, the subsets an operator batch is trained on.
     batch_size : int

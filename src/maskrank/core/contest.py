@@ -2,8 +2,8 @@
 
 The operator serves every subset at once, and what is hard to learn may drown in it. Where features or pairs beyond
 chance are missing from m_opt, or those whose lines explain most together, subsets that take them in compete with it,
-each with small nets of its own. A net is
-judged on training rows that it did not learn from, so that a feature which only seemed to help does not win.
+each with small nets of its own. A net is judged on training rows that it did not learn from, so that a feature which
+only seemed to help does not win.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor
 
-from maskrank.core.crossfit import crossfit
+from maskrank.core.crossfit import crossfit, enough_rows
 from maskrank.core.polish import polish_selector
 from maskrank.core.screens import Hint, Unit
 from maskrank.core.search import subset_importance
@@ -22,6 +22,7 @@ from maskrank.core.training import DualNetTrainer
 _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
 _TOLD_APART = 2.0  # standard errors
+_SEEN_MORE = 1.0  # by how much further beyond chance something must be to count
 _SETTLING = 160  # operator batches around a new m_opt
 
 
@@ -31,10 +32,10 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
     If m_opt changes, the operator is trained on around it, and the selector's scores follow.
     """
     best = optimal
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS if enough_rows(trainer.rows) else 0):
         if _nothing_missing(best, hint):
             break
-        importance = subset_importance(trainer.selector, optimal)
+        importance = subset_importance(trainer.selector, best)
         finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
         fitted = crossfit(trainer.task, trainer.rows, finalists, config=trainer.config, generator=trainer.generator)
         winner = finalists[_winner(fitted.losses, _seen(finalists, hint))]
@@ -54,7 +55,7 @@ def _nothing_missing(best: Tensor, hint: Hint) -> bool:
 
 
 def _winner(losses: Tensor, seen: Tensor) -> int:
-    """The lowest mean loss; but of those that can't be told from it, the one in which the screens saw most.
+    """The lowest mean loss; but of those that can't be told from it, the one in which the screens saw more.
 
     Parameters
     ----------
@@ -62,16 +63,20 @@ def _winner(losses: Tensor, seen: Tensor) -> int:
     seen : Tensor (finalists,)
     """
     means = losses.mean(dim=1)
-    apart = losses - losses[means.argmin()]  # (finalists, n)
+    lowest = int(means.argmin())
+    apart = losses - losses[lowest]  # (finalists, n)
     told_apart = apart.mean(dim=1) > _TOLD_APART * apart.std(dim=1) / math.sqrt(losses.shape[1])
     most = seen.masked_fill(told_apart, -1.0).max()
+    if most < seen[lowest] + _SEEN_MORE:
+        return lowest
     return int(means.masked_fill(told_apart | (seen < most), torch.inf).argmin())
 
 
 def _seen(subsets: Tensor, hint: Hint) -> Tensor:
     """How far the clear units of each subset are beyond chance, in sum: (subsets,)."""
     held = [set(subset) for subset in subsets.tolist()]
-    return torch.tensor([sum(far for unit, far in hint.clear.items() if some.issuperset(unit)) for some in held])
+    sums = [sum(far for unit, far in hint.clear.items() if some.issuperset(unit)) for some in held]
+    return torch.tensor(sums, dtype=torch.float32, device=subsets.device)
 
 
 def _challengers(best: Tensor, hint: Hint, importance: Tensor) -> list[tuple[int, ...]]:
@@ -108,6 +113,6 @@ def _settle(trainer: DualNetTrainer, optimal: Tensor) -> None:
     """Train the operator on around a subset, at a rate that falls to 0."""
     config, optimizer = trainer.config, trainer.operator_optimizer
     batches = min(_SETTLING, config.max_batches)
-    for batch, subsets in enumerate(trainer.propose(optimal, optimal, batches)):
+    for batch in range(batches):
         optimizer.rate = config.operator_rate * (1 - batch / batches)
-        trainer.operator_step(subsets)
+        trainer.operator_step(trainer.propose(optimal, optimal, 1)[0])

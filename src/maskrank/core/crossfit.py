@@ -16,7 +16,7 @@ from maskrank.core.rows import Rows
 _FOLDS = 3
 _STEPS, _BATCH, _RATE = 300, 64, 2e-2
 _DECAYS = (0.3, 2.5)  # weight decay of the nets; the rows they did not learn from tell which of them fits the data
-_MOST_ROWS = 2048
+_LEAST_ROWS, _MOST_ROWS = 30, 2048
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class CrossFit:
     rows: Tensor
     losses: Tensor
     unexplained: Tensor
+
+
+def enough_rows(rows: Rows) -> bool:
+    """Whether there is something to learn from and to judge by."""
+    return len(rows) >= _LEAST_ROWS
 
 
 def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, generator: torch.Generator) -> CrossFit:
@@ -66,8 +71,9 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
         return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
     optimizer = Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
-    for step in range(_STEPS):
-        optimizer.rate = _RATE * (1 - step / _STEPS)
+    steps = min(_STEPS, config.max_batches)
+    for step in range(steps):
+        optimizer.rate = _RATE * (1 - step / steps)
         places = shown.gather(1, torch.randint(shown.shape[1], (_FOLDS, _BATCH), generator=generator))
         loss = task.loss(outputs_on(places), y[places.flatten()]).mean()
         optimizer.zero_grad()

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from maskrank.core.rows import Batch
 
+_LEAST_ROWS = 8
 _MOST_OF_A_ROW = 3.0  # that a row counts for, against the mean
 _BEYOND_SCATTER = 2.5  # standard errors; the same rows chose the best moment of the nets, so more than the usual 2
 
@@ -111,6 +112,8 @@ def selector_loss(predicted: Tensor, observed: Tensor, weights: Tensor | None = 
 def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor) -> bool:
     """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
 
+    A handful of rows can't tell.
+
     Parameters
     ----------
     outputs : Tensor (n, outputs)
@@ -125,4 +128,4 @@ def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor) -> bool
     gain = without - with_features  # (n,)
     bound = _MOST_OF_A_ROW * gain.abs().mean()
     gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
-    return bool(gain.mean() > _BEYOND_SCATTER * gain.std(correction=0) / math.sqrt(len(gain)))
+    return len(gain) >= _LEAST_ROWS and bool(gain.mean() > _BEYOND_SCATTER * gain.std() / math.sqrt(len(gain)))

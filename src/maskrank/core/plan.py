@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
-from maskrank.core.crossfit import crossfit
+from maskrank.core.crossfit import crossfit, enough_rows
 from maskrank.core.exploration import Exploration, HintedExploration, UniformExploration
 from maskrank.core.losses import Task
 from maskrank.core.rows import Rows
@@ -17,8 +17,8 @@ from maskrank.core.screens import Hint, screen, screen_again, with_companions
 from maskrank.core.subsets import draw_subsets, nth_outside
 
 _OTHERS = 0.25  # features that are tried by lot, against those the screens point at
-_NETS_FROM = 16  # features, from where it is worth to look at what nets leave unexplained
-_MOST_LOOKS = 2  # at that
+_NETS_FROM, _NETS_SHARE = 16, 2.5  # features there must be to look at what nets leave: at all, and for each chosen
+_LOOKS_AFTER_NETS = 2
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,16 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
     wanted = 2 * size + 16
     hint = screen(rows, wanted=wanted, generator=generator)
     known: list[int] = []
-    if rows.n_features < _NETS_FROM:
+    if rows.n_features < max(_NETS_FROM, _NETS_SHARE * size) or not enough_rows(rows):
         return replace(hint, straight=[])
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_LOOKS_AFTER_NETS):
         clear = sorted(hint.clear_features)
         if not clear or clear == known:
             break
         known = clear
         subset = torch.tensor([known], device=rows.device)
         fitted = crossfit(task, rows, subset, config=config, generator=generator)
+        if not bool(fitted.unexplained.isfinite().all()):
+            break
         hint = screen_again(rows, fitted.rows, fitted.unexplained[0], hint, wanted=wanted)
     return with_companions(rows, hint, most=size, generator=generator)

@@ -110,6 +110,6 @@ def rank_features(selector: Selector, optimal: Tensor, tried: Tensor, names: Seq
     known_scores = subset_importance(selector, optimal).cpu().double()
     left_out = ~to_mask(optimal, selector.n_features).bool().cpu()
     average = float(known_scores[left_out].mean())
-    raw_scores = torch.full((len(names),), average).double().scatter_(0, tried, known_scores).numpy()
+    raw_scores = torch.full((len(names),), average, dtype=torch.float64).scatter_(0, tried, known_scores).numpy()
     support = to_mask(tried[optimal.cpu()], len(names)).bool().numpy()
     return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))

@@ -23,11 +23,11 @@ Unit = tuple[int, ...]  # one feature, or two that belong together
 _COSINES = 5
 _CLIP = 3.0  # standard deviations: an outlier should not make a pair
 _MOST_ROWS = 2048
-_MOST_DIRECTIONS = 8  # of the target
+_MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
 _MOST_LOOKS = 3
 _LOOK_AGAIN = 1 << 26  # values of a table that is read more than once
 _AT_ONCE = 1 << 21  # values
-_PAIR_FLOPS = 1e10  # of one look at all pairs
+_PAIR_FLOPS, _MOST_PAIRED = 1e10, 6_000  # of one look at all pairs, and features in it
 _PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
 _ATOM_VALUES = 1 << 22  # of the single features that are followed up
 _SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
@@ -92,7 +92,7 @@ def screen(rows: Rows, *, wanted: int, generator: torch.Generator) -> Hint:
     """
     order = torch.randperm(len(rows), generator=generator)[:_MOST_ROWS].to(rows.device)
     y = rows.y[order]
-    return _look(rows, order, y if y.dtype.is_floating_point else F.one_hot(y), [], wanted, _MOST_LOOKS)
+    return _look(rows, order, y if y.dtype.is_floating_point else F.one_hot(y), frozenset(), wanted, _MOST_LOOKS)
 
 
 @torch.no_grad()
@@ -105,7 +105,7 @@ def screen_again(rows: Rows, index: Tensor, unexplained: Tensor, hint: Hint, *, 
         Which rows, in random order.
     unexplained : Tensor (n, outputs)
     """
-    more = _look(rows, index, unexplained, [j for unit in hint.clear for j in unit], wanted, 1)
+    more = _look(rows, index, unexplained, frozenset(hint.clear_features), wanted, 1)
     clear = {**hint.clear, **{unit: more.clear[unit] for unit in more.clear if unit not in hint.clear}}
     return Hint(list(dict.fromkeys([*clear, *hint.units, *more.units])), clear, [], hint.straight)
 
@@ -117,7 +117,7 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
     if not clear:
         return hint
     index = torch.randperm(len(rows), generator=generator)[:_MOST_ROWS].to(rows.device)
-    batch, n, k = rows.take(index), len(index), len(clear)
+    batch, n = rows.take(index), len(index)
     basis = _orthonormal(_lines(_values(batch, torch.tensor(clear, device=rows.device))).t())  # (n, at most k)
     told = torch.cat(
         [
@@ -125,6 +125,7 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
             for features in torch.split(torch.arange(rows.n_features, device=rows.device), max(1, _AT_ONCE // n))
         ]
     )
+    k = basis.shape[1]
     far = (n * told - k) / math.sqrt(2 * k)  # in standard deviations of chance
     far[torch.tensor(clear, device=far.device)] = 0.0
     best = far.topk(min(most, len(far)))
@@ -132,19 +133,19 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
     return Hint(hint.units, hint.clear, companions, hint.straight)
 
 
-def _look(rows: Rows, index: Tensor, y: Tensor, known: list[int], wanted: int, looks: int) -> Hint:
+def _look(rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, looks: int) -> Hint:
     batch, d = rows.take(index), rows.n_features  # in random order, so that equal values are so, too
     rest = _Rest.of(_directions(y))
     units: dict[Unit, float] = {}
     alone = _alone(batch, d, rest.directions())
     for look in range(1, looks + 1):
         singles = alone if look == 1 else _alone(batch, d, rest.directions())
-        now_known = [*known, *(j for unit in units for j in unit)]
-        atoms = _Atoms.promising(batch, singles, rest.directions(), now_known)
+        now_known = known | {j for unit in units for j in unit}
+        atoms = _Atoms.promising(batch, singles, rest.directions(), sorted(now_known))
         before = len(units)
-        atoms.explain(rest, units, wanted, beyond_chance=True)
+        atoms.explain(rest, units, wanted, beyond_chance=True, known=known)
         if len(units) == before or look == looks or len(batch) * d > _LOOK_AGAIN:
-            atoms.explain(rest, units, wanted, beyond_chance=False)
+            atoms.explain(rest, units, wanted, beyond_chance=False, known=known)
             break
     best = alone.topk(min(wanted, d))
     by_themselves = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
@@ -214,7 +215,7 @@ class _Atoms:
     def promising(cls, batch: Batch, singles: Tensor, directions: Tensor, known: list[int]) -> _Atoms:
         """Those of the best single features, and of pairs: among as many as is quickly done, and with the known."""
         n, q = len(batch), max(1, directions.shape[1])
-        n_pairs = max(2, int(math.sqrt(_PAIR_FLOPS / (2 * n * q))))
+        n_pairs = min(_MOST_PAIRED, max(2, int(math.sqrt(_PAIR_FLOPS / (2 * n * q)))))
         n_singles = max(1, _ATOM_VALUES // ((_COSINES + 1) * n))
         ranked = singles.argsort(descending=True, stable=True)[: max(n_pairs, n_singles)]
         x = _values(batch, ranked)
@@ -230,7 +231,15 @@ class _Atoms:
         new = columns.new_ones(len(columns))
         return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new)
 
-    def explain(self, rest: _Rest, units: dict[Unit, float], wanted: int, *, beyond_chance: bool) -> None:
+    def explain(
+        self,
+        rest: _Rest,
+        units: dict[Unit, float],
+        wanted: int,
+        *,
+        beyond_chance: bool,
+        known: frozenset[int] = frozenset(),
+    ) -> None:
         """Add the units that explain most of the rest, one after the other, and how surprising each is.
 
         What one explains is taken out of the target and of the others: a feature that goes with the target only
@@ -240,35 +249,37 @@ class _Atoms:
         ----------
         beyond_chance : bool
             Whether to end where what is explained may well be chance.
+        known : set of int
+            Features that are known to matter, besides those of the units.
         """
         n = self.columns.shape[1]
-        self.new = 1 - (self.columns @ rest.basis).square().sum(dim=1)
+        self.new = self.columns.square().sum(dim=1) - (self.columns @ rest.basis).square().sum(dim=1)
         while len(units) < wanted and rest.basis.shape[1] < _SHARE_OF_ROWS * n:
             directions = rest.directions()
             if directions.shape[1] == 0:
                 break
-            known = {j for unit in units for j in unit}
-            surprise = self._surprise(directions, n - rest.basis.shape[1], known)
-            best = int(surprise.argmax())
-            if beyond_chance and float(surprise[best]) <= 0:
+            now_known = known | {j for unit in units for j in unit}
+            surprises = self._surprises(directions, n - rest.basis.shape[1], now_known)
+            best = int(surprises.argmax())
+            if float(surprises[best]) <= (0 if beyond_chance else -torch.inf):
                 break
-            if float(self.new[best]) < _LEAST_NEW:
-                break
-            units.setdefault(self._unit(best), float(surprise[best]))
             new = rest.explain(self.columns[best].unsqueeze(1))
+            if new.shape[1] == 0:
+                break
+            units.setdefault(self._unit(best), float(surprises[best]))
             self.new -= (self.columns @ new).square().sum(dim=1)
 
-    def _surprise(self, directions: Tensor, n: int, known: set[int]) -> Tensor:
+    def _surprises(self, directions: Tensor, n: int, known: frozenset[int]) -> Tensor:
         """Of all columns, each among as many as there are of its kind; a pair with a known feature, among those."""
         k, q = len(self.features), directions.shape[1]
         explained = n * (self.columns @ directions).square().sum(dim=1) / self.new.clamp(min=_LEAST_NEW)
-        explained.masked_fill_(self.new < _LEAST_NEW, 0.0)
         evidence = _evidence(explained, q)
         kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
         among = torch.where(kept, 2.0 * self.d * max(1, len(known)), float(self.d * (self.d - 1)))
         line, curve, pair = torch.split(evidence, [k, self.cosines * k, len(self.pairs)])
         single = _single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
-        return torch.cat([single[:, 0], single[:, 1:].flatten(), _surprise(pair, among)])
+        surprises = torch.cat([single[:, 0], single[:, 1:].flatten(), _surprise(pair, among)])
+        return surprises.masked_fill(self.new < _LEAST_NEW, -torch.inf)
 
     def _unit(self, column: int) -> Unit:
         """What a column belongs to."""
@@ -287,9 +298,9 @@ def _values(batch: Batch, features: Tensor) -> Tensor:
 
 
 def _directions(y: Tensor) -> Tensor:
-    """The target as orthonormal, centred columns without outliers; of many, the largest."""
+    """The target as orthonormal, centred columns without outliers; of many, those that span most of it."""
     y = y.reshape(len(y), -1).double()
-    y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[: _MOST_DIRECTIONS + 1]]
+    y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[:_MOST_OUTPUTS]]
     return _orthonormal(_lines(y.t()).t())[:, :_MOST_DIRECTIONS].float()
 
 
@@ -307,6 +318,7 @@ def _lines(x: Tensor) -> Tensor:
 
 def _clipped(x: Tensor) -> Tensor:
     """No value further from its column's mean than three standard deviations: (columns, n)."""
+    x = x / x.abs().amax(dim=1, keepdim=True).clamp(min=1e-30)
     spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
     return ((x - x.mean(dim=1, keepdim=True)) / spread).clamp_(-_CLIP, _CLIP)
 

@@ -48,6 +48,8 @@ def run_jobs(
     open_jobs = [job for job in jobs if _key(job, names) not in done]
     failed: dict[tuple[Any, ...], Result] = {}
     with file.open("a", encoding="utf-8") as out, _bar(quiet) as bar:
+        if file.stat().st_size and not file.read_text(encoding="utf-8").endswith("\n"):
+            out.write("\n")  # behind a line that was cut short
         task = bar.add_task("fits", total=len(jobs), completed=len(jobs) - len(open_jobs))
         running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_attempt)(work, job) for job in open_jobs
