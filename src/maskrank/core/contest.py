@@ -22,7 +22,7 @@ from maskrank.core.training import DualNetTrainer
 _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
 _TOLD_APART = 2.0  # standard errors
-_SEEN_MORE = 1.0  # by how much further beyond chance something must be to count
+_SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
 _SETTLING = 160  # operator batches around a new m_opt
 
 

@@ -31,7 +31,7 @@ _PAIR_FLOPS, _MOST_PAIRED = 1e10, 6_000  # of one look at all pairs, and feature
 _PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
 _ATOM_VALUES = 1 << 22  # of the single features that are followed up
 _SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
-_BY_ITSELF = 1e-3  # what being beyond chance counts for a unit that adds nothing to others
+_BY_ITSELF = 0.02  # what being beyond chance by itself counts, against adding to others
 _COMPANY = 10.0  # standard deviations beyond chance that make a feature a companion
 _LEAST_NEW = 0.05  # of the squared length of a column that must be left to count
 
