@@ -26,7 +26,7 @@ _MOST_ROWS = 2048
 _MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
 _MOST_LOOKS = 3
 _LOOK_AGAIN = 1 << 26  # values of a table that is read more than once
-_AT_ONCE = 1 << 21  # values
+_AT_ONCE = 1 << 19  # values
 _PAIR_FLOPS, _MOST_PAIRED = 1e10, 6_000  # of one look at all pairs, and features in it
 _PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
 _ATOM_VALUES = 1 << 22  # of the single features that are followed up
@@ -320,7 +320,7 @@ def _clipped(x: Tensor) -> Tensor:
     """No value further from its column's mean than three standard deviations: (columns, n)."""
     x = x / x.abs().amax(dim=1, keepdim=True).clamp(min=1e-30)
     spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
-    return ((x - x.mean(dim=1, keepdim=True)) / spread).clamp_(-_CLIP, _CLIP)
+    return x.sub_(x.mean(dim=1, keepdim=True)).div_(spread).clamp_(-_CLIP, _CLIP)
 
 
 def _unit_length(x: Tensor) -> Tensor:
