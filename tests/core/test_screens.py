@@ -116,7 +116,7 @@ def test_a_column_that_is_constant_on_the_rows_looked_at_is_passed_by(seed: int)
     x[:, 0] = 0.0
     x[7, 0] = 50.0
     units = look(x, torch.arange(3_000) % 2, wanted=18, seed=seed).units
-    assert {j for unit in units for j in unit} == {0, 1, 2} or {1, 2} <= {j for unit in units for j in unit}
+    assert {1, 2} <= {j for unit in units for j in unit}
 
 
 def test_lines_are_given_up_in_the_order_of_what_they_are_worth_together() -> None:
