@@ -181,7 +181,7 @@ def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any)
 REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
     "nothing": [],
     "all screens": [(dual_net, "plan_search", _no_screens)],
-    "screen of pairs": [(screens, "_best_partners", _no_pairs)],
+    "screen of pairs": [(screens, "best_partners", _no_pairs)],
     "looks at what nets leave": [(plan, "_LOOKS_AFTER_NETS", 0)],
     "companions": [(plan, "with_companions", _no_companions)],
     "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],

@@ -16,19 +16,29 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from maskrank.core.evidence import (
+    AT_ONCE,
+    COSINES,
+    as_normal,
+    best_partners,
+    lines_of,
+    orthonormal,
+    single_surprise,
+    surprise,
+    surprise_alone,
+    target_directions,
+    unit_length,
+    values_of,
+    waves_at,
+)
 from maskrank.core.rows import Batch, Rows
 
 Unit = tuple[int, ...]  # one feature, or two that belong together
 
-_COSINES = 5
-_CLIP = 3.0  # standard deviations: an outlier should not make a pair
 _MOST_ROWS = 2048
-_MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
 _MOST_LOOKS = 3
 _LOOK_AGAIN = 1 << 26  # values of a table that is read more than once
-_AT_ONCE = 1 << 19  # values
 _PAIR_FLOPS, _MOST_PAIRED = 1e10, 6_000  # of one look at all pairs, and features in it
-_PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
 _ATOM_VALUES = 1 << 22  # of the single features that are followed up
 _SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
 _BY_ITSELF = 0.02  # what being beyond chance by itself counts, against adding to others
@@ -72,7 +82,7 @@ class Hint:
         place = {j: i for i, j in enumerate(tried.tolist())}
         return Hint(
             [tuple(place[j] for j in unit) for unit in self.units],
-            {tuple(place[j] for j in unit): surprise for unit, surprise in self.clear.items()},
+            {tuple(place[j] for j in unit): far for unit, far in self.clear.items()},
             [place[j] for j in self.companions],
             [place[j] for j in self.straight],
         )
@@ -118,11 +128,11 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
         return hint
     index = torch.randperm(len(rows), generator=generator)[:_MOST_ROWS].to(rows.device)
     batch, n = rows.take(index), len(index)
-    basis = _orthonormal(_lines(_values(batch, torch.tensor(clear, device=rows.device))).t())  # (n, at most k)
+    basis = orthonormal(lines_of(values_of(batch, torch.tensor(clear, device=rows.device))).t())  # (n, at most k)
     told = torch.cat(
         [
-            (_lines(_values(batch, features)) @ basis).square().sum(dim=1)
-            for features in torch.split(torch.arange(rows.n_features, device=rows.device), max(1, _AT_ONCE // n))
+            (lines_of(values_of(batch, features)) @ basis).square().sum(dim=1)
+            for features in torch.split(torch.arange(rows.n_features, device=rows.device), max(1, AT_ONCE // n))
         ]
     )
     k = basis.shape[1]
@@ -135,11 +145,11 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
 
 def _look(rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, looks: int) -> Hint:
     batch, d = rows.take(index), rows.n_features  # in random order, so that equal values are so, too
-    rest = _Rest.of(_directions(y))
+    rest = _Rest.of(target_directions(y))
     units: dict[Unit, float] = {}
-    alone = _alone(batch, d, rest.directions())
+    alone = surprise_alone(batch, d, rest.directions())
     for look in range(1, looks + 1):
-        singles = alone if look == 1 else _alone(batch, d, rest.directions())
+        singles = alone if look == 1 else surprise_alone(batch, d, rest.directions())
         now_known = known | {j for unit in units for j in unit}
         atoms = _Atoms.promising(batch, singles, rest.directions(), sorted(now_known))
         before = len(units)
@@ -150,7 +160,7 @@ def _look(rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: i
     best = alone.topk(min(wanted, d))
     by_themselves = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
     both = {**{unit: _BY_ITSELF * value for unit, value in by_themselves.items()}, **units}
-    straight = _straight(batch, alone, _directions(y), steps=wanted)
+    straight = _straight(batch, alone, target_directions(y), steps=wanted)
     lists = (units, by_themselves, [(j,) for j in straight])
     in_turns = dict.fromkeys(unit for turn in zip_longest(*lists) for unit in turn if unit is not None)
     return Hint(list(in_turns), {unit: both[unit] for unit in in_turns if both.get(unit, 0.0) > 0}, [], straight)
@@ -160,7 +170,7 @@ def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> lis
     """Features in the order in which their lines would be given up, the last first, of those taken in one by one."""
     n = len(batch)
     ranked = alone.argsort(descending=True, stable=True)[: max(1, _ATOM_VALUES // n)]
-    lines = _lines(_values(batch, ranked))
+    lines = lines_of(values_of(batch, ranked))
     none = ranked.new_zeros((0, 2))
     atoms = _Atoms(len(alone), ranked, none, lines, lines.new_ones(len(lines)), cosines=0)
     taken: dict[Unit, float] = {}
@@ -168,7 +178,7 @@ def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> lis
     features = torch.tensor([j for (j,) in taken], device=ranked.device)
     if not len(features):
         return []
-    kept, columns = list(range(len(features))), _lines(_values(batch, features)).double()
+    kept, columns = list(range(len(features))), lines_of(values_of(batch, features)).double()
     given_up = []
     while kept:
         inverse = torch.linalg.inv(columns[kept] @ columns[kept].t() + 1e-9 * torch.eye(len(kept)).to(columns))
@@ -190,11 +200,11 @@ class _Rest:
 
     def directions(self) -> Tensor:
         """An orthonormal basis: (n, at most q)."""
-        return _orthonormal(self.target)
+        return orthonormal(self.target)
 
     def explain(self, columns: Tensor) -> Tensor:
         """Take some columns out of the target; returns the directions that are new in them: (n, new)."""
-        new = _orthonormal(columns - self.basis @ (self.basis.t() @ columns))
+        new = orthonormal(columns - self.basis @ (self.basis.t() @ columns))
         self.target = self.target - new @ (new.t() @ self.target)
         self.basis = torch.cat([self.basis, new], dim=1)
         return new
@@ -209,24 +219,24 @@ class _Atoms:
     pairs: Tensor  # (p, 2)
     columns: Tensor  # (k + 5k + p, n), each of length 1
     new: Tensor  # (k + 5k + p,) the squared length of what the basis does not hold yet
-    cosines: int = _COSINES  # of each feature
+    cosines: int = COSINES  # of each feature
 
     @classmethod
     def promising(cls, batch: Batch, singles: Tensor, directions: Tensor, known: list[int]) -> _Atoms:
         """Those of the best single features, and of pairs: among as many as is quickly done, and with the known."""
         n, q = len(batch), max(1, directions.shape[1])
         n_pairs = min(_MOST_PAIRED, max(2, int(math.sqrt(_PAIR_FLOPS / (2 * n * q)))))
-        n_singles = max(1, _ATOM_VALUES // ((_COSINES + 1) * n))
+        n_singles = max(1, _ATOM_VALUES // ((COSINES + 1) * n))
         ranked = singles.argsort(descending=True, stable=True)[: max(n_pairs, n_singles)]
-        x = _values(batch, ranked)
-        lines, places = _lines(x), x.argsort(dim=1)
+        x = values_of(batch, ranked)
+        lines, places = lines_of(x), x.argsort(dim=1)
         among_known = torch.isin(ranked[:n_pairs], torch.tensor(known, device=ranked.device)).nonzero().squeeze(1)
         pairs, products = [], []
-        for table in (lines[:n_pairs], _waves(places[:n_pairs], 2)):
-            partners = _best_partners(table, directions, among_known)
+        for table in (lines[:n_pairs], waves_at(places[:n_pairs], 2)):
+            partners = best_partners(table, directions, among_known)
             pairs.append(ranked[partners])
-            products.append(_unit_length(table[partners[:, 0]] * table[partners[:, 1]]))
-        curves = torch.stack([_waves(places[:n_singles], k) for k in range(1, _COSINES + 1)], dim=1).flatten(0, 1)
+            products.append(unit_length(table[partners[:, 0]] * table[partners[:, 1]]))
+        curves = torch.stack([waves_at(places[:n_singles], k) for k in range(1, COSINES + 1)], dim=1).flatten(0, 1)
         columns = torch.cat([lines[:n_singles], curves, *products])
         new = columns.new_ones(len(columns))
         return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new)
@@ -273,12 +283,12 @@ class _Atoms:
         """Of all columns, each among as many as there are of its kind; a pair with a known feature, among those."""
         k, q = len(self.features), directions.shape[1]
         explained = n * (self.columns @ directions).square().sum(dim=1) / self.new.clamp(min=_LEAST_NEW)
-        evidence = _evidence(explained, q)
+        evidence = as_normal(explained, q)
         kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
         among = torch.where(kept, 2.0 * self.d * max(1, len(known)), float(self.d * (self.d - 1)))
         line, curve, pair = torch.split(evidence, [k, self.cosines * k, len(self.pairs)])
-        single = _single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
-        surprises = torch.cat([single[:, 0], single[:, 1:].flatten(), _surprise(pair, among)])
+        single = single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
+        surprises = torch.cat([single[:, 0], single[:, 1:].flatten(), surprise(pair, among)])
         return surprises.masked_fill(self.new < _LEAST_NEW, -torch.inf)
 
     def _unit(self, column: int) -> Unit:
@@ -290,112 +300,3 @@ class _Atoms:
             return (int(self.features[(column - k) // self.cosines]),)
         first, second = sorted(self.pairs[column - (self.cosines + 1) * k].tolist())
         return first, second
-
-
-def _values(batch: Batch, features: Tensor) -> Tensor:
-    """Some columns, each as a row: (features, n)."""
-    return batch.columns(features.unsqueeze(0)).squeeze(0).t().contiguous()
-
-
-def _directions(y: Tensor) -> Tensor:
-    """The target as orthonormal, centred columns without outliers; of many, those that span most of it."""
-    y = y.reshape(len(y), -1).double()
-    y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[:_MOST_OUTPUTS]]
-    return _orthonormal(_lines(y.t()).t())[:, :_MOST_DIRECTIONS].float()
-
-
-def _orthonormal(columns: Tensor) -> Tensor:
-    """An orthonormal basis of what some columns span: (n, k) -> (n, rank)."""
-    u, size, _ = torch.linalg.svd(columns, full_matrices=False)
-    basis: Tensor = u[:, size > 1e-5]
-    return basis
-
-
-def _lines(x: Tensor) -> Tensor:
-    """Each column standardised and clipped, of length 1: (features, n)."""
-    return _unit_length(_clipped(_clipped(x)))  # twice, as an outlier widens the spread that it is judged by
-
-
-def _clipped(x: Tensor) -> Tensor:
-    """No value further from its column's mean than three standard deviations: (columns, n)."""
-    x = x / x.abs().amax(dim=1, keepdim=True).clamp(min=1e-30)
-    spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
-    return x.sub_(x.mean(dim=1, keepdim=True)).div_(spread).clamp_(-_CLIP, _CLIP)
-
-
-def _unit_length(x: Tensor) -> Tensor:
-    x = x - x.mean(dim=1, keepdim=True)
-    return x.div_(x.norm(dim=1, keepdim=True).clamp_(min=1e-12))
-
-
-def _wave(n: int, k: int, device: torch.device) -> Tensor:
-    """A cosine of k halves over n ranks, of length 1: (n,)."""
-    return torch.cos((torch.arange(n, device=device) + 0.5) * (math.pi * k / n)) * math.sqrt(2 / n)
-
-
-def _waves(places: Tensor, k: int) -> Tensor:
-    """The wave at each value's rank, from where the sorted values stand: (features, n)."""
-    wave = _wave(places.shape[1], k, places.device).expand(places.shape)
-    return torch.empty_like(wave).scatter_(1, places, wave)
-
-
-def _evidence(explained: Tensor, freedom: int) -> Tensor:
-    """A sum of squares of so many standard normal numbers as one such number (Wilson and Hilferty)."""
-    spread = 2 / (9 * freedom)
-    return ((explained / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
-
-
-def _surprise(evidence: Tensor, among: Tensor | float) -> Tensor:
-    """Above 0 where the best of so many would not have as much by chance."""
-    return evidence.clamp(min=0).square() / 2 - torch.as_tensor(among, device=evidence.device).log()
-
-
-def _single_surprise(evidence: Tensor, d: int) -> Tensor:
-    """Of d features' lines and cosines: (some, 1 + 5). The lines have as good a chance as all cosines together."""
-    among = torch.full((evidence.shape[1],), 2.0 * _COSINES * d, device=evidence.device)
-    among[0] = 2.0 * d
-    return _surprise(evidence, among)
-
-
-def _alone(batch: Batch, d: int, directions: Tensor) -> Tensor:
-    """How surprisingly well each feature alone goes with the target: (d,)."""
-    n, q = len(batch), directions.shape[1]
-    if q == 0:
-        return torch.full((d,), -math.log(2 * d), device=directions.device)
-    waves = torch.stack([_wave(n, k, directions.device) for k in range(1, _COSINES + 1)])  # (5, n)
-    parts = []
-    for features in torch.split(torch.arange(d, device=directions.device), max(1, _AT_ONCE // (n * q))):
-        x = _values(batch, features)
-        by_rank = directions[x.argsort(dim=1)]  # (some, n, q)
-        curve = torch.matmul(waves, by_rank).square().sum(dim=2)  # (some, 5)
-        line = (_lines(x) @ directions).square().sum(dim=1, keepdim=True)
-        parts.append(_single_surprise(_evidence(n * torch.cat([line, curve], dim=1), q), d).amax(dim=1))
-    return torch.cat(parts)
-
-
-def _best_partners(table: Tensor, directions: Tensor, known: Tensor) -> Tensor:
-    """The features whose product with their best partner goes most clearly with the target; several of the known.
-
-    Returns
-    -------
-    Tensor (pairs, 2)
-        Places in the table, sorted and distinct.
-    """
-
-    def strengths(first: Tensor) -> Tensor:
-        """Of the products of some features with all: (some, k)."""
-        parts = [((table[first] * direction) @ table.t()).square_() for direction in directions.t()]
-        strength = torch.stack(parts).sum(dim=0) if parts else table.new_zeros((len(first), len(table)))
-        strength[torch.arange(len(first)), first] = -1.0
-        return strength
-
-    k = len(table)
-    blocks = torch.split(torch.arange(k, device=table.device), max(1, _AT_ONCE // k))
-    best = [strengths(first).max(dim=1) for first in blocks]
-    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:_PAIRS]
-    pairs = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
-    if len(known):
-        partners = strengths(known).topk(min(_PARTNERS, k - 1), dim=1).indices  # (known, partners)
-        pairs.append(torch.stack([known.unsqueeze(1).expand_as(partners), partners], dim=2).flatten(0, 1))
-    distinct: Tensor = torch.unique(torch.cat(pairs).sort(dim=1).values, dim=0)
-    return distinct

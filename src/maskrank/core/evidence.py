@@ -1,0 +1,130 @@
+"""How clearly features and pairs go with a target: the statistics behind the screens.
+
+A feature is a row of n values here. It is judged by its line, clipped so that an outlier counts for little, and by
+cosines of its rank; a pair by the product of two lines or of two bends. What is explained by chance is a sum of
+squares of normal numbers, which is brought to the scale of one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from maskrank.core.rows import Batch
+
+COSINES = 5
+AT_ONCE = 1 << 19  # values
+_CLIP = 3.0  # standard deviations: an outlier should not make a pair
+_MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
+_PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
+
+
+def values_of(batch: Batch, features: Tensor) -> Tensor:
+    """Some columns, each as a row: (features, n)."""
+    return batch.columns(features.unsqueeze(0)).squeeze(0).t().contiguous()
+
+
+def target_directions(y: Tensor) -> Tensor:
+    """The target as orthonormal, centred columns without outliers; of many, those that span most of it."""
+    y = y.reshape(len(y), -1).double()
+    y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[:_MOST_OUTPUTS]]
+    return orthonormal(lines_of(y.t()).t())[:, :_MOST_DIRECTIONS].float()
+
+
+def orthonormal(columns: Tensor) -> Tensor:
+    """An orthonormal basis of what some columns span: (n, k) -> (n, rank)."""
+    u, size, _ = torch.linalg.svd(columns, full_matrices=False)
+    basis: Tensor = u[:, size > 1e-5]
+    return basis
+
+
+def lines_of(x: Tensor) -> Tensor:
+    """Each column standardised and clipped, of length 1: (features, n)."""
+    return unit_length(_clipped(_clipped(x)))  # twice, as an outlier widens the spread that it is judged by
+
+
+def _clipped(x: Tensor) -> Tensor:
+    """No value further from its column's mean than three standard deviations: (columns, n)."""
+    x = x / x.abs().amax(dim=1, keepdim=True).clamp(min=1e-30)
+    spread = x.std(dim=1, keepdim=True).clamp(min=1e-12)
+    return x.sub_(x.mean(dim=1, keepdim=True)).div_(spread).clamp_(-_CLIP, _CLIP)
+
+
+def unit_length(x: Tensor) -> Tensor:
+    x = x - x.mean(dim=1, keepdim=True)
+    return x.div_(x.norm(dim=1, keepdim=True).clamp_(min=1e-12))
+
+
+def _wave(n: int, k: int, device: torch.device) -> Tensor:
+    """A cosine of k halves over n ranks, of length 1: (n,)."""
+    return torch.cos((torch.arange(n, device=device) + 0.5) * (math.pi * k / n)) * math.sqrt(2 / n)
+
+
+def waves_at(places: Tensor, k: int) -> Tensor:
+    """The wave at each value's rank, from where the sorted values stand: (features, n)."""
+    wave = _wave(places.shape[1], k, places.device).expand(places.shape)
+    return torch.empty_like(wave).scatter_(1, places, wave)
+
+
+def as_normal(explained: Tensor, freedom: int) -> Tensor:
+    """A sum of squares of so many standard normal numbers as one such number (Wilson and Hilferty)."""
+    spread = 2 / (9 * freedom)
+    return ((explained / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+
+
+def surprise(evidence: Tensor, among: Tensor | float) -> Tensor:
+    """Above 0 where the best of so many would not have as much by chance."""
+    return evidence.clamp(min=0).square() / 2 - torch.as_tensor(among, device=evidence.device).log()
+
+
+def single_surprise(evidence: Tensor, d: int) -> Tensor:
+    """Of d features' lines and cosines: (some, 1 + 5). The lines have as good a chance as all cosines together."""
+    among = torch.full((evidence.shape[1],), 2.0 * COSINES * d, device=evidence.device)
+    among[0] = 2.0 * d
+    return surprise(evidence, among)
+
+
+def surprise_alone(batch: Batch, d: int, directions: Tensor) -> Tensor:
+    """How surprisingly well each feature alone goes with the target: (d,)."""
+    n, q = len(batch), directions.shape[1]
+    if q == 0:
+        return torch.full((d,), -math.log(2 * d), device=directions.device)
+    waves = torch.stack([_wave(n, k, directions.device) for k in range(1, COSINES + 1)])  # (5, n)
+    parts = []
+    for features in torch.split(torch.arange(d, device=directions.device), max(1, AT_ONCE // (n * q))):
+        x = values_of(batch, features)
+        by_rank = directions[x.argsort(dim=1)]  # (some, n, q)
+        curve = torch.matmul(waves, by_rank).square().sum(dim=2)  # (some, 5)
+        line = (lines_of(x) @ directions).square().sum(dim=1, keepdim=True)
+        parts.append(single_surprise(as_normal(n * torch.cat([line, curve], dim=1), q), d).amax(dim=1))
+    return torch.cat(parts)
+
+
+def best_partners(table: Tensor, directions: Tensor, known: Tensor) -> Tensor:
+    """The features whose product with their best partner goes most clearly with the target; several of the known.
+
+    Returns
+    -------
+    Tensor (pairs, 2)
+        Places in the table, sorted and distinct.
+    """
+
+    def strengths(first: Tensor) -> Tensor:
+        """Of the products of some features with all: (some, k)."""
+        parts = [((table[first] * direction) @ table.t()).square_() for direction in directions.t()]
+        strength = torch.stack(parts).sum(dim=0) if parts else table.new_zeros((len(first), len(table)))
+        strength[torch.arange(len(first)), first] = -1.0
+        return strength
+
+    k = len(table)
+    blocks = torch.split(torch.arange(k, device=table.device), max(1, AT_ONCE // k))
+    best = [strengths(first).max(dim=1) for first in blocks]
+    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:_PAIRS]
+    pairs = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
+    if len(known):
+        partners = strengths(known).topk(min(_PARTNERS, k - 1), dim=1).indices  # (known, partners)
+        pairs.append(torch.stack([known.unsqueeze(1).expand_as(partners), partners], dim=2).flatten(0, 1))
+    distinct: Tensor = torch.unique(torch.cat(pairs).sort(dim=1).values, dim=0)
+    return distinct
