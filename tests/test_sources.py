@@ -181,9 +181,9 @@ sources._MOST_HELD = 0
 def own_memory():
     return int([line for line in open("/proc/self/status") if line.startswith("RssAnon")][0].split()[1]) * 1024
 r = np.random.default_rng(0)
-X = np.lib.format.open_memmap({str(tmp_path / "x.npy")!r}, mode="w+", dtype=np.float32, shape=(40_000, 1_000))
+X = np.lib.format.open_memmap({str(tmp_path / "x.npy")!r}, mode="w+", dtype=np.float32, shape=(40_000, 2_500))
 for row in X:
-    row[:] = r.standard_normal(1_000, dtype=np.float32)
+    row[:] = r.standard_normal(2_500, dtype=np.float32)
 y = X[:, 3] > 0
 before, most = own_memory(), [0]
 watch = lambda progress: most.append(own_memory())
@@ -193,7 +193,7 @@ print((max(*most, own_memory()) - before) / X.nbytes)
     if not Path("/proc/self/status").exists():
         pytest.skip("this system does not tell a process's own memory")
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert float(done.stdout) < 0.9  # a copy, or all rows picked at once, gives at least 1
+    assert float(done.stdout) < 0.8  # working blocks of a fixed size; a copy, or all rows at once, gives at least 1
 
 
 @pytest.mark.parametrize("held", [True, False])
