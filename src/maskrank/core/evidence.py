@@ -1,7 +1,8 @@
 """How clearly features and pairs go with a target: the statistics behind the screens.
 
 A feature is a row of n values here. It is judged by its line, clipped so that an outlier counts for little, and by
-cosines of its rank; a pair by the product of two lines or of two bends. What is explained by chance is a sum of
+cosines of its rank; a pair by the product of two lines or of two bends, or by two bends of each and all products of
+these. What is explained by chance is a sum of
 squares of normal numbers, which is brought to the scale of one.
 """
 
@@ -18,7 +19,7 @@ COSINES = 5
 AT_ONCE = 1 << 19  # values
 _CLIP = 3.0  # standard deviations: an outlier should not make a pair
 _MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
-_PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
+_RIDGE = 0.02  # of a column's squared length
 
 
 def values_of(batch: Batch, features: Tensor) -> Tensor:
@@ -102,29 +103,58 @@ def surprise_alone(batch: Batch, d: int, directions: Tensor) -> Tensor:
     return torch.cat(parts)
 
 
-def best_partners(table: Tensor, directions: Tensor, known: Tensor) -> Tensor:
-    """The features whose product with their best partner goes most clearly with the target; several of the known.
+def best_partners(
+    tables: list[tuple[Tensor, Tensor]], directions: Tensor, known: Tensor, *, pairs: int, partners: int
+) -> Tensor:
+    """The features whose products with their best partner go most clearly with the target; several of the known.
+
+    Parameters
+    ----------
+    tables : list of (Tensor (k, n), Tensor (k, n))
+        A pair's products are those of its first feature in a left table and its second in the right one.
+    directions : Tensor (n, q)
+    known : Tensor
+        Places of known features.
+    pairs, partners : int
+        How many are named, in all and of each known feature.
 
     Returns
     -------
     Tensor (pairs, 2)
-        Places in the table, sorted and distinct.
+        Places in the tables, sorted and distinct.
     """
+    k = len(tables[0][0])
 
     def strengths(first: Tensor) -> Tensor:
         """Of the products of some features with all: (some, k)."""
-        parts = [((table[first] * direction) @ table.t()).square_() for direction in directions.t()]
-        strength = torch.stack(parts).sum(dim=0) if parts else table.new_zeros((len(first), len(table)))
+        strength = tables[0][0].new_zeros((len(first), k))
+        for left, right in tables:
+            for direction in directions.t():
+                strength += ((left[first] * direction) @ right.t()).square_()
         strength[torch.arange(len(first)), first] = -1.0
         return strength
 
-    k = len(table)
-    blocks = torch.split(torch.arange(k, device=table.device), max(1, AT_ONCE // k))
+    blocks = torch.split(torch.arange(k, device=directions.device), max(1, AT_ONCE // k))
     best = [strengths(first).max(dim=1) for first in blocks]
-    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:_PAIRS]
-    pairs = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
+    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:pairs]
+    found = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
     if len(known):
-        partners = strengths(known).topk(min(_PARTNERS, k - 1), dim=1).indices  # (known, partners)
-        pairs.append(torch.stack([known.unsqueeze(1).expand_as(partners), partners], dim=2).flatten(0, 1))
-    distinct: Tensor = torch.unique(torch.cat(pairs).sort(dim=1).values, dim=0)
+        others = strengths(known).topk(min(partners, k - 1), dim=1).indices  # (known, partners)
+        found.append(torch.stack([known.unsqueeze(1).expand_as(others), others], dim=2).flatten(0, 1))
+    distinct: Tensor = torch.unique(torch.cat(found).sort(dim=1).values, dim=0)
     return distinct
+
+
+def explained_by(overlap: Tensor, gram: Tensor) -> Tensor:
+    """How much of some directions the span of each group of columns holds: (groups,).
+
+    Parameters
+    ----------
+    overlap : Tensor (groups, w, q)
+        Of the groups' columns with the directions.
+    gram : Tensor (groups, w, w)
+        Of the columns among themselves; a little is added, as columns may depend on each other.
+    """
+    factor = torch.linalg.cholesky(gram + _RIDGE * torch.eye(gram.shape[-1]).to(gram))
+    half: Tensor = torch.linalg.solve_triangular(factor, overlap, upper=False)
+    return half.square().sum(dim=(1, 2))

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from maskrank.core.bends import BentPairs
 from maskrank.core.evidence import (
     AT_ONCE,
     COSINES,
@@ -39,6 +40,7 @@ _MOST_ROWS = 2048
 _MOST_LOOKS = 3
 _LOOK_AGAIN = 1 << 26  # values of a table that is read more than once
 _PAIR_FLOPS, _MOST_PAIRED = 1e10, 6_000  # of one look at all pairs, and features in it
+_PAIRS, _PARTNERS = 256, 16  # pairs that are followed up, of each kind: in all, and for each known feature
 _ATOM_VALUES = 1 << 22  # of the single features that are followed up
 _SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
 _BY_ITSELF = 0.02  # what being beyond chance by itself counts, against adding to others
@@ -220,6 +222,7 @@ class _Atoms:
     columns: Tensor  # (k + 5k + p, n), each of length 1
     new: Tensor  # (k + 5k + p,) the squared length of what the basis does not hold yet
     cosines: int = COSINES  # of each feature
+    bent: BentPairs | None = None
 
     @classmethod
     def promising(cls, batch: Batch, singles: Tensor, directions: Tensor, known: list[int]) -> _Atoms:
@@ -233,13 +236,14 @@ class _Atoms:
         among_known = torch.isin(ranked[:n_pairs], torch.tensor(known, device=ranked.device)).nonzero().squeeze(1)
         pairs, products = [], []
         for table in (lines[:n_pairs], waves_at(places[:n_pairs], 2)):
-            partners = best_partners(table, directions, among_known)
+            partners = best_partners([(table, table)], directions, among_known, pairs=_PAIRS, partners=_PARTNERS)
             pairs.append(ranked[partners])
             products.append(unit_length(table[partners[:, 0]] * table[partners[:, 1]]))
         curves = torch.stack([waves_at(places[:n_singles], k) for k in range(1, COSINES + 1)], dim=1).flatten(0, 1)
         columns = torch.cat([lines[:n_singles], curves, *products])
         new = columns.new_ones(len(columns))
-        return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new)
+        bent = BentPairs.promising(ranked[:n_pairs], places[:n_pairs], directions, among_known)
+        return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new, bent=bent)
 
     def explain(
         self,
@@ -264,6 +268,8 @@ class _Atoms:
         """
         n = self.columns.shape[1]
         self.new = self.columns.square().sum(dim=1) - (self.columns @ rest.basis).square().sum(dim=1)
+        if self.bent is not None:
+            self.bent.without(rest.basis)
         while len(units) < wanted and rest.basis.shape[1] < _SHARE_OF_ROWS * n:
             directions = rest.directions()
             if directions.shape[1] == 0:
@@ -273,11 +279,13 @@ class _Atoms:
             best = int(surprises.argmax())
             if float(surprises[best]) <= (0 if beyond_chance else -torch.inf):
                 break
-            new = rest.explain(self.columns[best].unsqueeze(1))
+            new = rest.explain(self._columns_of(best))
             if new.shape[1] == 0:
                 break
             units.setdefault(self._unit(best), float(surprises[best]))
             self.new -= (self.columns @ new).square().sum(dim=1)
+            if self.bent is not None:
+                self.bent.take_out(new)
 
     def _surprises(self, directions: Tensor, n: int, known: frozenset[int]) -> Tensor:
         """Of all columns, each among as many as there are of its kind; a pair with a known feature, among those."""
@@ -285,15 +293,27 @@ class _Atoms:
         explained = n * (self.columns @ directions).square().sum(dim=1) / self.new.clamp(min=_LEAST_NEW)
         evidence = as_normal(explained, q)
         kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
-        among = torch.where(kept, 2.0 * self.d * max(1, len(known)), float(self.d * (self.d - 1)))
+        among = torch.where(kept, 3.0 * self.d * max(1, len(known)), 1.5 * self.d * (self.d - 1))
         line, curve, pair = torch.split(evidence, [k, self.cosines * k, len(self.pairs)])
         single = single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
         surprises = torch.cat([single[:, 0], single[:, 1:].flatten(), surprise(pair, among)])
-        return surprises.masked_fill(self.new < _LEAST_NEW, -torch.inf)
+        surprises = surprises.masked_fill(self.new < _LEAST_NEW, -torch.inf)
+        if self.bent is None:
+            return surprises
+        return torch.cat([surprises, self.bent.surprises(directions, n, self.d, self.pairs.new_tensor(sorted(known)))])
+
+    def _columns_of(self, place: int) -> Tensor:
+        """What a unit's place stands for: (n, 1), of a bent pair (n, 8)."""
+        if self.bent is None or place < len(self.columns):
+            return self.columns[place].unsqueeze(1)
+        return self.bent.columns[place - len(self.columns)].t()
 
     def _unit(self, column: int) -> Unit:
-        """What a column belongs to."""
+        """The feature or the pair of a place."""
         k = len(self.features)
+        if self.bent is not None and column >= len(self.columns):
+            first, second = sorted(self.bent.pairs[column - len(self.columns)].tolist())
+            return first, second
         if column < k:
             return (int(self.features[column]),)
         if column < (self.cosines + 1) * k:
