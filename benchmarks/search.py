@@ -169,8 +169,14 @@ def _searched_alone(trainer: Any, optimal: Any) -> Any:
     return trainer.find_optimal(max_rounds=trainer.config.final_rounds)
 
 
-def _no_pairs(table: Any, directions: Any, known: Any) -> Any:
+def _no_pairs(*_: Any, **__: Any) -> Any:
     return torch.tensor([[0, 1]])
+
+
+class _NoBends:
+    @staticmethod
+    def promising(*_: Any) -> None:
+        return None
 
 
 def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any) -> Any:
@@ -181,7 +187,8 @@ def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any)
 REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
     "nothing": [],
     "all screens": [(dual_net, "plan_search", _no_screens)],
-    "screen of pairs": [(screens, "best_partners", _no_pairs)],
+    "all screens of pairs": [(screens, "best_partners", _no_pairs), (screens, "BentPairs", _NoBends)],
+    "pairs that bend together": [(screens, "BentPairs", _NoBends)],
     "looks at what nets leave": [(plan, "_LOOKS_AFTER_NETS", 0)],
     "companions": [(plan, "with_companions", _no_companions)],
     "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],
@@ -205,7 +212,7 @@ def share_found(removed: str, name: str, seed: int) -> float:
         return float(model.support_[relevant].mean())
 
 
-ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 256", "madelon 5", "madelon 20", "weak")
+ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 256", "ring+xor+sum 1024", "madelon 5", "madelon 20", "weak")
 
 
 def ablation(jobs: int) -> list[str]:
