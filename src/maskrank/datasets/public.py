@@ -1,138 +1,48 @@
-"""The public data sets of the paper and their stand-ins: what they are, and where a local copy lies."""
+"""Where the files of the public data sets lie, and whether they are what was published."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from maskrank.datasets.catalogue import PUBLIC, PublicDataset, Source
+
 ENVIRONMENT = "MASKRANK_DATA_DIR"
+CACHE_ENVIRONMENT = "MASKRANK_CACHE_DIR"
 
 
-@dataclass(frozen=True)
-class PublicDataset:
-    """A data set that does not ship with the package.
-
-    Attributes
-    ----------
-    file, sha256 : str
-        An .npz file with arrays X, y and, where there are names, feature_names.
-    rows, features, classes : int
-    about : str
-    """
-
-    name: str
-    file: str
-    sha256: str
-    rows: int
-    features: int
-    classes: int
-    about: str
-
-
-PUBLIC = {
-    entry.name: entry
-    for entry in (
-        PublicDataset(
-            "glass",
-            "glass.npz",
-            "fcce32cc66505818f9afda97c3a93884d590d1fcd9dfcf0f077b224e44ba0732",
-            214,
-            10,
-            6,
-            "UCI glass identification; column ID gives the class away (rows are sorted by it)",
-        ),
-        PublicDataset(
-            "vowel",
-            "vowel.npz",
-            "57a8ff5318de348ad197f98c93983d2048cc0165718822308e673a8bef733327",
-            990,
-            10,
-            11,
-            "UCI vowel recognition (Deterding)",
-        ),
-        PublicDataset(
-            "tox171",
-            "tox171.npz",
-            "a5f07ff61f2b64ef7d857362348804ae3457bf607af55a567fc2c0e8889dbf16",
-            171,
-            5748,
-            4,
-            "TOX-171 gene expression (ASU feature selection repository)",
-        ),
-        PublicDataset(
-            "yale32",
-            "yale32.npz",
-            "323a1c53de16e7fbfae800a24589430a2a50fb35fac2ad37a7db1a77aad5feb3",
-            165,
-            1024,
-            15,
-            "Yale faces, 32 x 32 pixels, column by column",
-        ),
-        PublicDataset(
-            "mnist38",
-            "mnist38.npz",
-            "0b0aa66b214ec859446bbf444f93cc569dce9d271b16831cf6523f819bc8ccd1",
-            13966,
-            784,
-            2,
-            "MNIST digits 3 and 8, 28 x 28 pixels",
-        ),
-        PublicDataset(
-            "gm12878_200bp_3cl",
-            "gm12878_200bp_3cl.npz",
-            "cee441672b9cd01dc6e09c275b941405e8388797709946fff35d43a87154c989",
-            6468,
-            93,
-            3,
-            "enhancers and promoters of GM12878, 200 bp windows",
-        ),
-        PublicDataset(
-            "mcf7_200bp",
-            "mcf7_200bp.npz",
-            "3996a333451042975eabc4099673827837a99d8588e872f73b270db74151caaf",
-            18249,
-            39,
-            7,
-            "enhancers and promoters of MCF-7, 200 bp windows",
-        ),
-        PublicDataset(
-            "lung_bhattacharjee2001",
-            "lung_bhattacharjee2001.npz",
-            "de7fbc5e5083ea84f33217328b31d94dd4e68a2583ff7fc1776f7515c759616f",
-            203,
-            1543,
-            5,
-            "lung tumours, gene expression",
-        ),
-        PublicDataset(
-            "all_leukemia_12625",
-            "all_leukemia_12625.npz",
-            "de7bb98de6ffe2f6dc38e780490d2e2b68cb1f8c08413d841f40d49f04aa9655",
-            128,
-            12625,
-            2,
-            "acute lymphoblastic leukaemia, gene expression",
-        ),
-    )
-}
-
-
-def data_folder(data_dir: str | None = None) -> Path | None:
+def data_folder(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
     """The folder of local copies: as given, or from the environment; None where there is neither."""
     folder = data_dir or os.environ.get(ENVIRONMENT)
     return Path(folder) if folder else None
 
 
-def is_present(name: str, data_dir: str | None = None) -> bool:
-    """Whether a local copy lies in the folder (its content is not looked at)."""
-    folder = data_folder(data_dir)
-    return folder is not None and (folder / PUBLIC[name].file).is_file()
+def cache_folder() -> Path:
+    """The folder that downloads go to: from the environment, or the usual place of the platform."""
+    folder = os.environ.get(CACHE_ENVIRONMENT)
+    if folder:
+        return Path(folder)
+    import pooch
+
+    return Path(pooch.os_cache("maskrank"))
 
 
-def dataset_path(name: str, data_dir: str | None = None) -> Path:
-    """The local copy of a public data set, its checksum verified.
+def is_present(name: str, data_dir: str | os.PathLike[str] | None = None) -> bool:
+    """Whether the files lie in the folder or, where none is named, in the cache (their content is not looked at)."""
+    entry, folder = PUBLIC[name], data_folder(data_dir)
+    if folder is None:
+        try:
+            folder = cache_folder() / (entry.variant_of or name)
+        except ImportError:
+            return False
+    if entry.file is not None and (folder / entry.file).is_file():
+        return True
+    return bool(entry.sources) and all(_lying_in(folder, source) for source in entry.sources)
+
+
+def dataset_path(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The local .npz copy of a public data set, its checksum verified.
 
     Raises
     ------
@@ -141,16 +51,76 @@ def dataset_path(name: str, data_dir: str | None = None) -> Path:
     FileNotFoundError
         There is no folder, or no such file in it.
     ValueError
-        The file is not the one that was published.
+        The file is not the one that was published, or the data set has no such file.
     """
     if name not in PUBLIC:
         raise KeyError(f"there is no data set {name!r}; there are {', '.join(PUBLIC)}")
     entry, folder = PUBLIC[name], data_folder(data_dir)
+    if entry.variant_of is not None or entry.file is None:
+        raise ValueError(f'{name} has no .npz file of its own: maskrank.datasets.load_dataset("{name}") gives it')
     if folder is None:
         raise FileNotFoundError(f"{name}: say where {entry.file} lies, with --data-dir DIR or {ENVIRONMENT}")
     path = folder / entry.file
     if not path.is_file():
         raise FileNotFoundError(f"{name}: there is no {entry.file} in {folder}")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != entry.sha256:
+    return check_copy(path, entry)
+
+
+def find_in_folder(entry: PublicDataset, folder: Path) -> tuple[Path, ...]:
+    """The files of a data set in a folder, verified: our .npz copy alone, or all the original files."""
+    if entry.file is not None and (folder / entry.file).is_file():
+        return (check_copy(folder / entry.file, entry),)
+    found = [_lying_in(folder, source) for source in entry.sources]
+    missing = [source.file for source, path in zip(entry.sources, found, strict=True) if path is None]
+    if missing or not found:
+        if entry.file is not None and not any(found):
+            missing = [entry.file, *missing]
+        raise FileNotFoundError(f"{entry.name}: there is no {', no '.join(missing)} in {folder}; {where_from(entry)}")
+    return tuple(check_source(path, source) for path, source in zip(found, entry.sources, strict=True) if path)
+
+
+def where_from(entry: PublicDataset) -> str:
+    """Where the files are to be had, and where to put them."""
+    put = f"to be put into a folder that data_dir, --data-dir or {ENVIRONMENT} names"
+    if not entry.sources:
+        return f"{entry.file} is {entry.origin}; it is {put}"
+    folders = dict.fromkeys(source.url.rpartition("/")[0] for source in entry.sources)
+    return f"{', '.join(source.file for source in entry.sources)}: to be had from {' and '.join(folders)}/, and {put}"
+
+
+def check_copy(path: Path, entry: PublicDataset) -> Path:
+    """Raise a ValueError where our .npz copy is not the one that is known."""
+    if _sha256(path) != entry.sha256:
         raise ValueError(f"{path}: was altered or cut off: its sha256 is not {entry.sha256}")
     return path
+
+
+def check_source(path: Path, source: Source) -> Path:
+    """Raise a ValueError where an original file is not the one that was published."""
+    expected = source.sha256 if path.name == source.file else source.unpacked_sha256
+    if expected is not None and _sha256(path) != expected:
+        raise ValueError(f"{path}: was altered or cut off: its sha256 is not {expected}; to be had from {source.url}")
+    if source.rows_sha256 is not None and _rows_sha256(path) != source.rows_sha256:
+        raise ValueError(f"{path}: was altered or cut off: it has other rows than {source.url}")
+    return path
+
+
+def _lying_in(folder: Path, source: Source) -> Path | None:
+    names = [source.file, source.file.removesuffix(".gz")] if source.unpacked_sha256 else [source.file]
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _rows_sha256(path: Path) -> str | None:
+    """Checksum of the sorted rows of a table of numbers, to three decimals; None where it holds anything else."""
+    try:
+        rows = [[float(value) for value in line.split()] for line in path.read_text(encoding="utf-8").splitlines()]
+    except ValueError:
+        return None
+    # 0.0 is added because some copies have written -0.000 as 0.000.
+    lines = sorted(" ".join(f"{value + 0.0:.3f}" for value in row) for row in rows if row)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
