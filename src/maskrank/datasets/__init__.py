@@ -1,5 +1,6 @@
-"""Data sets: the synthetic problems of the paper, needles in a haystack, and where the public ones lie."""
+"""Data sets: the synthetic problems of the paper, needles in a haystack, and the public ones."""
 
+from maskrank.datasets.loading import Dataset, load_dataset
 from maskrank.datasets.synthetic import (
     Problem,
     make_nonlinear_regression,
@@ -12,7 +13,9 @@ from maskrank.datasets.synthetic import (
 )
 
 __all__ = [
+    "Dataset",
     "Problem",
+    "load_dataset",
     "make_nonlinear_regression",
     "make_orange_skin",
     "make_ring",
