@@ -15,6 +15,8 @@ import maskrank
 from maskrank import demo, load
 from maskrank.cli import app
 from maskrank.datasets import make_nonlinear_regression, make_xor
+from maskrank.datasets.catalogue import PUBLIC
+from maskrank.datasets.loading import SYNTHETIC
 
 runner = CliRunner()
 
@@ -200,18 +202,25 @@ def test_demo_shows_the_three_problems(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_datasets_are_listed_and_found(shared_data: Path) -> None:
     shown, _ = run("datasets", "list", "--data-dir", shared_data)
-    assert "vowel" in shown
+    for name in (*SYNTHETIC, *PUBLIC):
+        assert name in shown
+    assert " yes " in shown
     path, _ = run("datasets", "path", "vowel", "--data-dir", shared_data)
     assert Path(path.strip()).is_file()
 
 
 def test_datasets_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MASKRANK_DATA_DIR", raising=False)
-    assert " no " in run("datasets", "list")[0]
+    monkeypatch.setenv("MASKRANK_CACHE_DIR", str(tmp_path / "cache"))
+    shown = run("datasets", "list")[0]
+    assert " no " in shown
+    assert " yes " not in shown
     assert "--data-dir DIR or MASKRANK_DATA_DIR" in run("datasets", "path", "vowel", code=2)[1]
     assert "no vowel.npz in" in run("datasets", "path", "vowel", "--data-dir", tmp_path, code=2)[1]
     assert "no data set 'iris'" in run("datasets", "path", "iris", code=2)[1]
     assert "is generated" in run("datasets", "path", "xor", code=2)[1]
+    assert "no .npz file of its own" in run("datasets", "path", "glass_without_id", code=2)[1]
+    assert "no .npz file of its own" in run("datasets", "path", "rnaseq", code=2)[1]
     (tmp_path / "vowel.npz").write_bytes(b"altered")
     assert "was altered" in run("datasets", "path", "vowel", "--data-dir", tmp_path, code=2)[1]
 

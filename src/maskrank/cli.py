@@ -243,15 +243,16 @@ def datasets_list(data_dir: DataDir = None) -> None:
     """
     from rich.table import Table as Grid
 
-    from maskrank.datasets.public import PUBLIC, is_present
+    from maskrank.datasets.catalogue import PUBLIC
+    from maskrank.datasets.public import is_present
 
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title, justify in (("name", "left"), ("rows", "right"), ("features", "right"), ("classes", "right")):
         grid.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     grid.add_column("here", no_wrap=True)
     grid.add_column("about")
-    for name, classes in (("xor", "4"), ("regression", "-"), ("orange_skin", "2")):
-        grid.add_row(name, "any", "10", classes, "ships", f"maskrank.datasets.make_{_GENERATORS[name]}")
+    for name, (classes, about, _) in _GENERATORS.items():
+        grid.add_row(name, "512+1024", "10", classes, "ships", about)
     for name, entry in PUBLIC.items():
         present = "yes" if is_present(name, data_dir) else "no"
         grid.add_row(name, str(entry.rows), str(entry.features), str(entry.classes), present, entry.about)
@@ -268,14 +269,19 @@ def datasets_path(name: str, data_dir: DataDir = None) -> None:
     from maskrank.datasets.public import dataset_path
 
     if name in _GENERATORS:
-        raise ValueError(f"{name} is generated, it has no file: maskrank.datasets.make_{_GENERATORS[name]}")
+        raise ValueError(f"{name} is generated, it has no file: maskrank.datasets.{_GENERATORS[name][-1]}")
     try:
         typer.echo(str(dataset_path(name, data_dir)))
     except KeyError as error:
         raise ValueError(error.args[0]) from None
 
 
-_GENERATORS = {"xor": "xor", "regression": "nonlinear_regression", "orange_skin": "orange_skin"}
+_GENERATORS = {  # classes, what it is, and the function that draws it
+    "xor": ("4", "exclusive or of three features, noise of variance 0.5", "make_xor"),
+    "xor_variance1": ("4", "the same with noise of variance 1", "make_xor(noise_variance=1)"),
+    "regression": ("-", "a nonlinear sum of four features", "make_nonlinear_regression"),
+    "orange_skin": ("2", "a cloud and a shell around it, in four features", "make_orange_skin"),
+}
 
 
 def _console() -> Console:
