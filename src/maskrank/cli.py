@@ -195,15 +195,14 @@ def study(
     """
     from pathlib import Path
 
-    from maskrank.baselines import METHODS as OTHERS
-    from maskrank.study.needles import METHODS, WIDTHS, run_needles, summary
+    from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
 
     if name not in ("needles", "all"):
         raise ValueError(f"study {name!r} is not known; there are needles and all")
     chosen = METHODS if methods is None else tuple(methods.split(","))
     for method in chosen:
-        if method not in ("dualnet", *OTHERS):
-            raise ValueError(f"--methods {method}: there are dualnet, {', '.join(OTHERS)}")
+        if method not in (*METHODS, *OPTIONAL):
+            raise ValueError(f"--methods {method}: there are {', '.join((*METHODS, *OPTIONAL))}")
     folder = Path(out or "study-needles")
     fits, failed = run_needles(
         folder,

@@ -1,5 +1,5 @@
-"""Other methods that score features, behind one function: ``score(name, X, y, random_state)``."""
+"""Other methods that choose features, as scikit-learn selectors: ``make_baseline(name, s).fit(X, y)``."""
 
-from maskrank.baselines.registry import METHODS, score
+from maskrank.baselines.registry import BASELINES, BaselineEntry, make_baseline
 
-__all__ = ["METHODS", "score"]
+__all__ = ["BASELINES", "BaselineEntry", "make_baseline"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskrank.baselines import score
+from maskrank.baselines import make_baseline
 from maskrank.datasets import Problem, make_ring, make_ring_xor, make_ring_xor_sum, make_xor_pair
 from maskrank.estimators import DualNetClassifier
 from maskrank.files import write_atomically
@@ -29,7 +29,12 @@ PROBLEMS = {
 }
 WIDTHS = tuple(2**k for k in range(1, 12))
 FOLDS = 6
-METHODS = ("dualnet", "rf", "mrmr", "saliency")
+METHODS = ("dualnet", "rf", "mrmr", "avgrad")
+OPTIONAL = ("lassonet",)
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "rf": {"n_estimators": 500, "max_depth": None},
+    "avgrad": {"hidden": (100, 50)},
+}
 _ROWS = 1000
 _LEAST_WIDTH = {"RING": 2, "XOR": 2, "RING+XOR": 4, "RING+XOR+SUM": 6}
 
@@ -94,12 +99,14 @@ def fold_of(name: str, d: int, fold: int, seed: int) -> Problem:
 
 def _scores(method: str, problem: Problem, seed: int) -> Any:
     X, y, relevant = problem
-    if method != "dualnet":
-        return score(method, X, y, random_state=seed)
     d = X.shape[1]
-    model = DualNetClassifier(min(len(relevant), d - 1), random_state=seed).fit(X, y)
+    size = min(len(relevant), d - 1)
+    if method == "dualnet":
+        order = DualNetClassifier(size, random_state=seed).fit(X, y).result_.order
+    else:
+        order = make_baseline(method, size, random_state=seed, **_SETTINGS.get(method, {})).fit(X, y).order_
     scores = np.empty(d)
-    scores[model.result_.order] = np.arange(d, 0, -1)
+    scores[order] = np.arange(d, 0, -1)
     return scores
 
 
