@@ -50,7 +50,10 @@ class BaselineEntry:
 
 _HERE = "maskrank.baselines"
 BASELINES: dict[str, BaselineEntry] = {
+    "dfs": BaselineEntry(f"{_HERE}.dfs:DFS", "DFS", "own"),
     "avgrad": BaselineEntry(f"{_HERE}.avgrad:AvGrad", "AvGrad", "own", "captum", "study"),
+    "fs": BaselineEntry(f"{_HERE}.forward:ForwardSelection", "FS", "own"),
+    "lasso": BaselineEntry(f"{_HERE}.lasso:Lasso", "LASSO", "mlp"),
     "rf": BaselineEntry(f"{_HERE}.forest:RandomForest", "RF", "own"),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
     "lassonet": BaselineEntry(f"{_HERE}.lassonet:LassoNet", "LassoNet", "mlp", "lassonet", "bench"),
