@@ -56,6 +56,7 @@ BASELINES: dict[str, BaselineEntry] = {
     "lasso": BaselineEntry(f"{_HERE}.lasso:Lasso", "LASSO", "mlp"),
     "rf": BaselineEntry(f"{_HERE}.forest:RandomForest", "RF", "own"),
     "rfe": BaselineEntry(f"{_HERE}.rfe:RFE", "RFE", "svm"),
+    "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm"),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
     "lassonet": BaselineEntry(f"{_HERE}.lassonet:LassoNet", "LassoNet", "mlp", "lassonet", "bench"),
 }
