@@ -58,6 +58,7 @@ BASELINES: dict[str, BaselineEntry] = {
     "rfe": BaselineEntry(f"{_HERE}.rfe:RFE", "RFE", "svm"),
     "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm"),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
+    "ccm": BaselineEntry(f"{_HERE}.ccm:CCM", "CCM", "svm", gives_scores=False),
     "lassonet": BaselineEntry(f"{_HERE}.lassonet:LassoNet", "LassoNet", "mlp", "lassonet", "bench"),
 }
 
