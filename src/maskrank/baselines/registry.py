@@ -59,6 +59,9 @@ BASELINES: dict[str, BaselineEntry] = {
     "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm"),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
     "ccm": BaselineEntry(f"{_HERE}.ccm:CCM", "CCM", "svm", gives_scores=False),
+    "lime": BaselineEntry(f"{_HERE}.lime:LIME", "LIME", "mlp", "lime", "study"),
+    "san_aggr": BaselineEntry(f"{_HERE}.san:SAN", "SAN (AGGR)", "mlp", settings={"aggregate": "aggr"}),
+    "san_global": BaselineEntry(f"{_HERE}.san:SAN", "SAN (GLOBAL)", "mlp", settings={"aggregate": "global"}),
     "lassonet": BaselineEntry(f"{_HERE}.lassonet:LassoNet", "LassoNet", "mlp", "lassonet", "bench"),
 }
 
