@@ -93,7 +93,7 @@ def minimise(X: Floats, target: Floats, size: int, ridge: float, width: float, m
 def objective(w: Floats, X: Floats, target: Floats, ridge: float, width: float) -> tuple[float, Floats]:
     """trace[G_Y (G_{w∘X} + ridge I)^-1] and its gradient by w.
 
-    With B = H M^-1 G_Y M^-1 H for M = G + ridge I and the centring H, the gradient is
+    With B = M^-1 G_Y M^-1 for M = G + ridge I, which is centred as both Gram matrices are, the gradient is
     w_k / width · sum_ij B_ij K_ij (x_ik - x_jk)².
 
     Parameters
@@ -115,7 +115,6 @@ def objective(w: Floats, X: Floats, target: Floats, ridge: float, width: float) 
     matrix[np.diag_indices_from(matrix)] += ridge
     solved = cho_solve(cho_factor(matrix, lower=True), target)  # M^-1 Y, (n, k)
     value = float((target * solved).sum())
-    solved -= solved.mean(axis=0)
     pairs = solved @ solved.T * kernel  # B ∘ K
     spread = 2 * (pairs.sum(axis=1) @ np.square(X) - np.einsum("nk,nk->k", X, pairs @ X))
     return value, w / width * spread

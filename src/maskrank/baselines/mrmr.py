@@ -18,8 +18,8 @@ class MRMR(Baseline):
 
     One feature at a time: the one with the highest mutual information with the target, divided by its mean mutual
     information with those already chosen. Information is that of bins of equal counts, so that all pairs with one
-    feature are a matrix product. feature-engine has the method too, with nearest neighbours for the information; on
-    137 rows it takes 10 s for 10 of 500 features and grows with both numbers, which is ten minutes for 50 of 5,748.
+    feature are a matrix product. feature-engine has the method too, with nearest neighbours for the information; for 50
+    of 5,748 features and 137 rows it has not ended after 100 s on one core, where this takes 2 s.
 
     It does not rank what it chooses: ``feature_importances_`` are equal. ``order_`` is the order of choice, then by
     relevance.
