@@ -22,7 +22,7 @@ def test_an_exclusive_or_is_nothing_to_it() -> None:
     assert Lasso(2, random_state=0).fit(X, y).feature_importances_[:2].max() < 0.1
 
 
-def test_a_class_of_one_row_is_no_obstacle_to_others() -> None:
+def test_a_class_of_fewer_rows_than_folds_is_no_obstacle() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 3)), np.repeat([0, 1, 2], [19, 18, 3])
     assert np.isfinite(Lasso(1, random_state=0).fit(X, y).feature_importances_).all()

@@ -58,7 +58,7 @@ class Lasso(Baseline):
         else:
             model = LogisticRegressionCV(
                 Cs=np.logspace(-2, 1, self.n_penalties),
-                cv=min(self.folds, int(np.bincount(y).min())) if np.bincount(y).min() > 1 else self.folds,
+                cv=max(2, min(self.folds, int(np.bincount(y).min()))),  # each fold has every class
                 scoring="neg_log_loss",
                 solver="saga",
                 tol=1e-3,
