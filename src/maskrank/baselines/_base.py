@@ -167,8 +167,10 @@ class Baseline(SelectorMixin, TableModel):  # type: ignore[misc]
         X, y = self._learn_table(X, y)
         d = X.shape[1]
         size = resolve_size(self.n_features_to_select, d)
-        ranked = np.asarray(self._rank(X, y, size, self._rng()))
-        order = np.argsort(-ranked, kind="stable") if self._gives == "scores" else ranked
+        rng = self._rng()
+        ranked = np.asarray(self._rank(X, y, size, rng))
+        # equal scores, such as LASSO's many zeros, are in an order by lot: by place the first columns would gain
+        order = np.lexsort((rng.permutation(d), -ranked)) if self._gives == "scores" else ranked
         self.order_ = order.astype(np.int64)
         self.ranking_ = np.full(d, size + 1)
         self.ranking_[order[:size]] = np.arange(1, size + 1)
