@@ -5,17 +5,26 @@ import pytest
 import torch
 
 from maskrank.core.bends import BentPairs
-from maskrank.core.evidence import as_normal, explained_by, orthonormal, target_directions
+from maskrank.core.evidence import (
+    as_normal,
+    explained_by,
+    interaction,
+    lines_of,
+    orthonormal,
+    target_directions,
+    unit_length,
+)
 from maskrank.datasets import make_ring_xor_sum
 
 NOBODY = torch.arange(0)
 
 
 def pairs_of(X: np.ndarray, y: np.ndarray, known: torch.Tensor = NOBODY) -> tuple[BentPairs, torch.Tensor]:
-    places = torch.from_numpy(X.T.copy()).argsort(dim=1)
+    lines = lines_of(torch.from_numpy(X.T.astype(np.float32)))
+    places = lines.argsort(dim=1)
     directions = target_directions(torch.from_numpy(np.asarray(y, dtype=float)))
     features = torch.arange(X.shape[1])
-    return BentPairs.promising(features, places, directions, known), directions
+    return BentPairs.promising(features, lines, places, directions, known), directions
 
 
 def thin_ring(seed: int, n: int = 800, d: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -94,3 +103,19 @@ def test_the_ring_of_the_hardest_needle_is_seen_where_no_single_product_shows_it
     surprises = bent.surprises(directions, 1000, 256, NOBODY)
     place = int((bent.pairs == torch.tensor([0, 1])).all(dim=1).nonzero())
     assert surprises[place] > 0
+
+
+@pytest.mark.parametrize("kind", ["square", "bend"])
+def test_a_feature_and_its_copy_are_no_pair(kind: str) -> None:
+    """The product of the two is a curve of either."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 12))
+    X[:, 1] = 0.7 * X[:, 0] + np.sqrt(1 - 0.49) * X[:, 1]
+    y = X[:, 0] ** 2 if kind == "square" else np.cos(2 * X[:, 0])
+    bent, directions = pairs_of(X, y + 0.2 * rng.standard_normal(500))
+    assert bent.surprises(directions, 500, 12, NOBODY).max() < 2
+    lines = lines_of(torch.from_numpy(X.T.astype(np.float32)))
+    product = (lines[:1] * lines[1:2]).unsqueeze(1)
+    left = interaction(product, torch.tensor([0]), torch.tensor([1]), lines, lines.argsort(dim=1))[0]
+    assert float((left @ directions).abs().max()) < 0.15
+    assert float((unit_length(product[0]) @ directions).abs().max()) > 0.25

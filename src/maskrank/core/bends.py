@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from maskrank.core.evidence import as_normal, best_partners, explained_by, surprise, unit_length, waves_at
+from maskrank.core.evidence import as_normal, best_partners, explained_by, interaction, surprise, waves_at
 
 _BENDS = (2, 4)  # in half periods
 _FIRST, _SECOND = slice(0, 2), slice(2, 4)  # columns of a pair that are one feature's own
@@ -28,7 +28,7 @@ class BentPairs:
     ----------
     pairs : Tensor (p, 2)
     columns : Tensor (p, 8, n)
-        Each of length 1: the bends of the first feature, of the second, and their products.
+        Each of length 1: the bends of the first feature, of the second, and what is new in their products.
     gram : Tensor (p, 8, 8)
         Of what is new in the columns.
     """
@@ -38,14 +38,14 @@ class BentPairs:
     gram: Tensor
 
     @classmethod
-    def promising(cls, features: Tensor, places: Tensor, directions: Tensor, known: Tensor) -> BentPairs:
+    def promising(cls, features: Tensor, lines: Tensor, places: Tensor, directions: Tensor, known: Tensor) -> BentPairs:
         """Of the pairs among some features, those whose products go most clearly with the target.
 
         Parameters
         ----------
         features : Tensor (k,)
-        places : Tensor (k, n)
-            Where their sorted values stand.
+        lines, places : Tensor (k, n)
+            Their lines, and where their sorted values stand.
         directions : Tensor (n, q)
             Of the target.
         known : Tensor
@@ -53,11 +53,11 @@ class BentPairs:
         """
         bends = [waves_at(places, k) for k in _BENDS]
         tables = [(left, right) for left in bends for right in bends]
-        partners = best_partners(tables, directions, known, pairs=_PAIRS, partners=_PARTNERS)
+        partners = best_partners(tables, lines, directions, known, pairs=_PAIRS, partners=_PARTNERS)
         first, second = partners.unbind(dim=1)
         own = [bend[side] for side in (first, second) for bend in bends]
-        products = [unit_length(left[first] * right[second]) for left, right in tables]
-        columns = torch.stack([*own, *products], dim=1)
+        products = torch.stack([left[first] * right[second] for left, right in tables], dim=1)
+        columns = torch.cat([torch.stack(own, dim=1), interaction(products, first, second, lines, places)], dim=1)
         return cls(features[partners], columns, columns @ columns.transpose(1, 2))
 
     def without(self, basis: Tensor) -> None:

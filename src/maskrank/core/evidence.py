@@ -19,6 +19,9 @@ COSINES = 5
 AT_ONCE = 1 << 19  # values
 _CLIP = 3.0  # standard deviations: an outlier should not make a pair
 _MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
+_ALIKE = 0.8  # correlation
+_OWN_WAVES = range(1, 9)
+_LEAST_LEFT = 0.1  # of a product's length
 _RIDGE = 0.02  # of a column's squared length
 
 
@@ -104,7 +107,13 @@ def surprise_alone(batch: Batch, d: int, directions: Tensor) -> Tensor:
 
 
 def best_partners(
-    tables: list[tuple[Tensor, Tensor]], directions: Tensor, known: Tensor, *, pairs: int, partners: int
+    tables: list[tuple[Tensor, Tensor]],
+    lines: Tensor,
+    directions: Tensor,
+    known: Tensor,
+    *,
+    pairs: int,
+    partners: int,
 ) -> Tensor:
     """The features whose products with their best partner go most clearly with the target; several of the known.
 
@@ -112,6 +121,8 @@ def best_partners(
     ----------
     tables : list of (Tensor (k, n), Tensor (k, n))
         A pair's products are those of its first feature in a left table and its second in the right one.
+    lines : Tensor (k, n)
+        By which two features are too much alike for a pair: their product is the square of either.
     directions : Tensor (n, q)
     known : Tensor
         Places of known features.
@@ -131,8 +142,7 @@ def best_partners(
         for left, right in tables:
             for direction in directions.t():
                 strength += ((left[first] * direction) @ right.t()).square_()
-        strength[torch.arange(len(first)), first] = -1.0
-        return strength
+        return strength.masked_fill_((lines[first] @ lines.t()).abs() > _ALIKE, -1.0)
 
     blocks = torch.split(torch.arange(k, device=directions.device), max(1, AT_ONCE // k))
     best = [strengths(first).max(dim=1) for first in blocks]
@@ -143,6 +153,32 @@ def best_partners(
         found.append(torch.stack([known.unsqueeze(1).expand_as(others), others], dim=2).flatten(0, 1))
     distinct: Tensor = torch.unique(torch.cat(found).sort(dim=1).values, dim=0)
     return distinct
+
+
+def interaction(products: Tensor, first: Tensor, second: Tensor, lines: Tensor, places: Tensor) -> Tensor:
+    """Of the products of pairs, what no smooth function of either feature holds; of length 1, or 0 where all is held.
+
+    Parameters
+    ----------
+    products : Tensor (pairs, kinds, n)
+    first, second : Tensor (pairs,)
+        Which features.
+    lines, places : Tensor (k, n)
+        Of all features: their lines, and where the sorted values stand.
+    """
+    kept = []
+    for some in torch.split(torch.arange(len(first), device=first.device), max(1, AT_ONCE // (20 * lines.shape[1]))):
+        sides = (first[some], second[some])
+        own = torch.stack(
+            [part for side in sides for part in (lines[side], *(waves_at(places[side], k) for k in _OWN_WAVES))], dim=1
+        )  # (some, 18, n)
+        gram = own @ own.transpose(1, 2) + _RIDGE * torch.eye(own.shape[1]).to(own)
+        part = products[some] - products[some].mean(dim=2, keepdim=True)
+        rest = part - torch.linalg.solve(gram, own @ part.transpose(1, 2)).transpose(1, 2) @ own
+        size = rest.norm(dim=2, keepdim=True)
+        held = size < _LEAST_LEFT * part.norm(dim=2, keepdim=True)
+        kept.append(torch.where(held, 0.0, rest / size.clamp(min=1e-12)))
+    return torch.cat(kept)
 
 
 def explained_by(overlap: Tensor, gram: Tensor) -> Tensor:

@@ -22,13 +22,13 @@ from maskrank.core.evidence import (
     COSINES,
     as_normal,
     best_partners,
+    interaction,
     lines_of,
     orthonormal,
     single_surprise,
     surprise,
     surprise_alone,
     target_directions,
-    unit_length,
     values_of,
     waves_at,
 )
@@ -236,13 +236,17 @@ class _Atoms:
         among_known = torch.isin(ranked[:n_pairs], torch.tensor(known, device=ranked.device)).nonzero().squeeze(1)
         pairs, products = [], []
         for table in (lines[:n_pairs], waves_at(places[:n_pairs], 2)):
-            partners = best_partners([(table, table)], directions, among_known, pairs=_PAIRS, partners=_PARTNERS)
+            partners = best_partners(
+                [(table, table)], lines[:n_pairs], directions, among_known, pairs=_PAIRS, partners=_PARTNERS
+            )
+            first, second = partners.unbind(dim=1)
             pairs.append(ranked[partners])
-            products.append(unit_length(table[partners[:, 0]] * table[partners[:, 1]]))
+            product = (table[first] * table[second]).unsqueeze(1)
+            products.append(interaction(product, first, second, lines, places).squeeze(1))
         curves = torch.stack([waves_at(places[:n_singles], k) for k in range(1, COSINES + 1)], dim=1).flatten(0, 1)
         columns = torch.cat([lines[:n_singles], curves, *products])
-        new = columns.new_ones(len(columns))
-        bent = BentPairs.promising(ranked[:n_pairs], places[:n_pairs], directions, among_known)
+        new = columns.square().sum(dim=1)
+        bent = BentPairs.promising(ranked[:n_pairs], lines[:n_pairs], places[:n_pairs], directions, among_known)
         return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new, bent=bent)
 
     def explain(
