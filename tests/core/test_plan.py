@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from unittest import mock
 
+import pytest
 import torch
 
 from maskrank.core import plan
@@ -51,6 +52,12 @@ def test_of_few_features_all_are_tried() -> None:
 def test_without_screens_there_is_no_hint() -> None:
     config = replace(DEFAULT, screens=False)
     assert not plan_search(BinaryTask(), rows_of(40), 3, config=config, generator=torch.Generator()).hint.units
+
+
+@pytest.mark.parametrize(("size", "screened"), [(16, True), (17, False), (39, False)])
+def test_nothing_is_screened_where_the_features_are_not_many_against_the_chosen(size: int, screened: bool) -> None:
+    planned = plan_search(BinaryTask(), rows_of(40), size, config=DEFAULT, generator=torch.Generator())
+    assert bool(planned.hint.units) == screened
 
 
 def test_what_small_nets_leave_unexplained_is_looked_at_again() -> None:

@@ -17,7 +17,8 @@ from maskrank.core.screens import Hint, screen, screen_again, with_companions
 from maskrank.core.subsets import draw_subsets, nth_outside
 
 _OTHERS = 0.25  # features that are tried by lot, against those the screens point at
-_NETS_FROM, _NETS_SHARE = 16, 2.5  # features there must be to look at what nets leave: at all, and for each chosen
+_LEAST_CHOICE = 2.5  # features there must be for each chosen one: of fewer, random subsets hold enough
+_NETS_FROM = 16  # features there must be to look at what nets leave
 _LOOKS_AFTER_NETS = 2
 
 
@@ -42,13 +43,15 @@ class Plan:
 def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Plan:
     """All features and uniform draws; or, if the recipe has screens, those they point at and some others by lot.
 
+    Where the features are not many against the chosen ones nothing is screened.
+
     Parameters
     ----------
     rows : Rows
         Training rows.
     """
     d = rows.n_features
-    if not config.screens:
+    if not config.screens or d < _LEAST_CHOICE * size:
         return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint([], {}, [], []))
     hint = _look(task, rows, size, config=config, generator=generator)
     hinted = hint.features
@@ -67,7 +70,7 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
     wanted = 2 * size + 16
     hint = screen(rows, wanted=wanted, generator=generator)
     known: list[int] = []
-    if rows.n_features < max(_NETS_FROM, _NETS_SHARE * size) or not enough_rows(rows):
+    if rows.n_features < _NETS_FROM or not enough_rows(rows):
         return replace(hint, straight=[])
     for _ in range(_LOOKS_AFTER_NETS):
         clear = sorted(hint.clear_features)
