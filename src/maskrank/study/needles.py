@@ -18,6 +18,7 @@ from maskrank.baselines import make_baseline
 from maskrank.datasets import Problem, make_ring, make_ring_xor, make_ring_xor_sum, make_xor_pair
 from maskrank.estimators import DualNetClassifier
 from maskrank.files import write_atomically
+from maskrank.study.markdown import table
 from maskrank.study.metrics import auprc, best_p
 from maskrank.study.runner import Job, Result, run_jobs
 
@@ -143,15 +144,8 @@ def _seconds_table(fits: pd.DataFrame) -> str:
 
 
 def _markdown(grid: pd.DataFrame) -> str:
-    head = ["method", *map(str, grid.columns)]
     body = [[name, *(f"{value:.1f}" for value in row)] for name, row in zip(grid.index, grid.to_numpy(), strict=True)]
-    widths = [max(len(str(line[i])) for line in [head, *body]) for i in range(len(head))]
-    rule = [f"{'-' * (width - 1)}:" if i else "-" * width for i, width in enumerate(widths)]
-    padded = [
-        [f"{cell:>{w}}" if i else f"{cell:<{w}}" for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
-        for line in (head, rule, *body)
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
+    return table(["method", *map(str, grid.columns)], body)
 
 
 def _plot(fits: pd.DataFrame, path: Path) -> None:

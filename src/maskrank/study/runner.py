@@ -7,7 +7,8 @@ line are not done again. A job that fails has a line, too, with what went wrong,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ _FILE = "fits.jsonl"
 def run_jobs(
     jobs: Sequence[Job],
     work: Callable[[Job], Result],
-    folder: Path,
+    folder: Path | None,
     *,
     n_jobs: int = 1,
     resume: bool = False,
@@ -32,35 +33,61 @@ def run_jobs(
 ) -> tuple[list[Result], list[Result]]:
     """Do the jobs that have no result yet.
 
+    Parameters
+    ----------
+    jobs : list of dict
+    work : function
+        From a job to its result; both must survive being sent to another process.
+    folder : Path or None
+        Where results are kept; None keeps them in memory alone.
+
     Returns
     -------
     finished, failed : list of dict
         The job together with its result, or with an "error"; in the order of the jobs.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / _FILE
-    if file.exists() and not resume:
-        raise ValueError(f"{folder} holds results of an earlier run: --resume goes on with it, or give another --out")
+    file = None if folder is None else _file(folder, resume=resume)
     if not jobs:
         return [], []
     names = tuple(jobs[0])
-    done = {_key(line, names): line for line in _lines(file, names) if "error" not in line}
+    done = {} if file is None else {_key(line, names): line for line in _lines(file, names) if "error" not in line}
     open_jobs = [job for job in jobs if _key(job, names) not in done]
     failed: dict[tuple[Any, ...], Result] = {}
-    with file.open("a", encoding="utf-8") as out, _bar(quiet) as bar:
-        if file.stat().st_size and not file.read_text(encoding="utf-8").endswith("\n"):
-            out.write("\n")  # behind a line that was cut short
+    with _appending(file) as note, _bar(quiet) as bar:
         task = bar.add_task("fits", total=len(jobs), completed=len(jobs) - len(open_jobs))
         running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_attempt)(work, job) for job in open_jobs
         )
         for line in running:
-            out.write(json.dumps(line) + "\n")
-            out.flush()
+            note(json.dumps(line))
             (failed if "error" in line else done)[_key(line, names)] = line
             bar.advance(task)
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
+
+
+def _file(folder: Path, *, resume: bool) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / _FILE).exists() and not resume:
+        raise ValueError(f"{folder} holds results of an earlier run: --resume goes on with it, or give another --out")
+    return folder / _FILE
+
+
+@contextmanager
+def _appending(file: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that adds a line to a file, on disk at once."""
+    if file is None:
+        yield lambda text: None
+        return
+    with file.open("a", encoding="utf-8") as out:
+
+        def note(text: str) -> None:
+            out.write(text + "\n")
+            out.flush()
+
+        if file.stat().st_size and not file.read_text(encoding="utf-8").endswith("\n"):
+            note("")  # behind a line that was cut short
+        yield note
 
 
 def _attempt(work: Callable[[Job], Result], job: Job) -> Result:

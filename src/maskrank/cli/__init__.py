@@ -1,0 +1,36 @@
+"""The command line. Results go to standard output, messages and progress to standard error.
+
+What a command needs is imported inside it, so that ``maskrank --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import maskrank
+from maskrank.cli import datasets, ranking, studies
+
+app = typer.Typer(
+    name="maskrank",
+    help="Which features does a deep net really need, and in what order?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"maskrank {maskrank.__version__}")
+        raise typer.Exit
+
+
+for _command in (ranking.rank, ranking.predict, ranking.demo, studies.compare, studies.sweep, studies.study):
+    app.command()(_command)
+app.add_typer(datasets.app, name="datasets")

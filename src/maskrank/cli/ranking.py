@@ -1,0 +1,132 @@
+"""The commands that rank: ``rank``, ``predict`` and ``demo``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from maskrank.cli.common import Data, Quiet, Report, check_distinct, console, polite, typed_command
+
+
+@polite
+def rank(
+    data: Data,
+    target: Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")] = None,
+    size: Annotated[str | None, typer.Option(help="How many features to keep, or a share below 1.")] = None,
+    task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
+    preset: Annotated[str, typer.Option(help="default, paper, or paper:NAME.")] = "default",
+    drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
+    report: Report = None,
+    model: Annotated[str | None, typer.Option("--model", help="Write the fitted model to this file.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Rank the features of a table and keep the best of them.
+
+    Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
+    """
+    from maskrank.files import check_writable, write_atomically
+
+    outputs = [path for path in (json, csv, report, model) if path is not None]
+    check_distinct(data, outputs)
+    for path in outputs:
+        check_writable(path)
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(f"--task {task}: use auto, classification or regression")
+    wanted = _size(size)
+
+    from maskrank.tables import load_table
+
+    table = load_table(data, target=target, drop=drop or [], task=task)
+
+    import time
+
+    import pandas as pd
+
+    from maskrank import DualNetClassifier, DualNetRegressor
+    from maskrank.results import facts, ranking_csv, ranking_json
+    from maskrank.screen import show_facts, show_ranking
+
+    started = time.perf_counter()
+    kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
+    fitted = kind(wanted, preset=preset, random_state=seed, verbose=0 if quiet else 1)
+    fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
+    seconds = time.perf_counter() - started
+
+    screen = console()
+    summary = [
+        ("data", "standard input" if data == "-" else data),
+        ("table", f"{table.X.shape[0]:,} rows, {table.X.shape[1]:,} features; target {table.target}"),
+        ("task", f"{table.task} ({table.reason})"),
+        *facts(fitted, seconds=seconds),
+    ]
+    if json is not None:
+        write_atomically(json, ranking_json(fitted, seconds=seconds))
+    if csv is not None:
+        write_atomically(csv, ranking_csv(fitted.result_))
+    if report is not None:
+        from dataclasses import asdict
+
+        from maskrank.report import Section, render_report
+
+        section = Section(table.target, summary, fitted.result_, fitted.history_, asdict(fitted.config_))
+        page = render_report(f"Feature ranking for {table.target}", [section], command=typed_command())
+        write_atomically(report, page)
+    if model is not None:
+        fitted.save(model)
+
+    show_facts(screen, summary)
+    screen.print()
+    show_ranking(screen, fitted.result_)
+    screen.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
+    if outputs and not quiet:
+        typer.echo(f"written: {', '.join(outputs)}", err=True)
+
+
+@polite
+def predict(
+    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
+    data: Data,
+    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
+) -> None:
+    """Predict with a model; the table needs the chosen columns, in any order, among any others.
+
+    Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
+    """
+    from maskrank import load
+    from maskrank.files import check_writable, write_atomically
+    from maskrank.results import predictions_csv
+    from maskrank.tables import select_columns
+
+    if out is not None:
+        check_writable(out)
+    fitted = load(model)
+    content = predictions_csv(fitted, select_columns(data, list(fitted.get_feature_names_out())))
+    if out is None:
+        sys.stdout.write(content)
+    else:
+        write_atomically(out, content)
+
+
+@polite
+def demo(report: Report = None, quiet: Quiet = False) -> None:
+    """Rank the features of the three synthetic problems of the paper.
+
+    Example: maskrank demo --report demo.html
+    """
+    from maskrank.demo import run_demo
+
+    run_demo(console(), report=report, verbose=0 if quiet else 1)
+
+
+def _size(text: str | None) -> int | float | None:
+    if text is None:
+        return None
+    try:
+        return float(text) if "." in text or "e" in text or "nan" in text else int(text)
+    except ValueError:
+        raise ValueError(f"--size {text}: a whole number, or a share between 0 and 1, is needed") from None

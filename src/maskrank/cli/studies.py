@@ -1,0 +1,217 @@
+"""The commands that compare: ``compare`` and ``sweep`` on a user's own table, ``study`` on the paper's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maskrank.cli.common import Data, DataDir, Quiet, console, polite, typed_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from maskrank.study.runner import Result
+
+Target = Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")]
+Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Parts of the rows; each is tested once.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits at the same time.")]
+Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to this file.")]
+
+
+@polite
+def compare(
+    data: Data,
+    target: Target = None,
+    size: Annotated[int, typer.Option(min=1, help="How many features to keep.")] = 5,
+    methods: Annotated[str, typer.Option(help="Separated by commas.")] = "dualnet,rf,lasso,mrmr",
+    folds: Folds = 5,
+    task: Task = "auto",
+    drop: Drop = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    csv: Csv = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare methods that choose features, on your own table, by cross-validation.
+
+    Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
+    """
+    from maskrank.files import check_writable
+    from maskrank.study.own_table import compare_methods, comparison_table
+    from maskrank.tables import load_table
+
+    if csv is not None:
+        check_writable(csv)
+    table = load_table(data, target=target, drop=drop or [], task=task)
+    fits, failed = compare_methods(table, _listed(methods), [size], folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
+    if len(fits):
+        console().print(comparison_table(fits, table.names), markup=False, soft_wrap=True)
+    _finish(fits, failed, csv)
+
+
+@polite
+def sweep(
+    data: Data,
+    target: Target = None,
+    sizes: Annotated[str, typer.Option(help="Numbers of features, separated by commas.")] = "1,2,5,10,20",
+    folds: Folds = 5,
+    task: Task = "auto",
+    drop: Drop = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    csv: Csv = None,
+    quiet: Quiet = False,
+) -> None:
+    """How many features are enough? Cross-validates our method at several sizes.
+
+    Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
+    """
+    from maskrank.files import check_writable
+    from maskrank.study.own_table import compare_methods, smallest_size, sweep_table
+    from maskrank.study.protocol import OURS
+    from maskrank.tables import load_table
+
+    if csv is not None:
+        check_writable(csv)
+    wanted = _numbers("--sizes", sizes, least=1)
+    table = load_table(data, target=target, drop=drop or [], task=task)
+    fits, failed = compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
+    if len(fits):
+        screen = console()
+        screen.print(sweep_table(fits), markup=False, soft_wrap=True)
+        screen.print(f"\n{smallest_size(fits)} features: the fewest within one standard error of the best")
+    _finish(fits, failed, csv)
+
+
+@polite
+def study(
+    name: Annotated[str, typer.Argument(help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all.")],
+    data_dir: DataDir = None,
+    out: Annotated[str | None, typer.Option("--out", help="Folder for the results; study-NAME if not given.")] = None,
+    jobs: Jobs = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
+    methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
+    widths: Annotated[str | None, typer.Option(help="needles: some numbers of features only.")] = None,
+    folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment of the paper, or one with known answers, again, and write its tables and figures.
+
+    Example: maskrank study synthetic --jobs 2 --out synthetic
+    """
+    from pathlib import Path
+
+    from maskrank.study.run import STUDIES
+
+    whole = name == "all"
+    failures = 0
+    for each in (*STUDIES, "needles") if whole else (name,):
+        folder = Path(out or f"study-{name}") / (each if whole else "")
+        try:
+            if each == "needles":
+                text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, quiet)
+            else:
+                text, failed = _paper_study(each, folder, data_dir, methods, jobs, resume, quick, quiet)
+        except (ValueError, OSError, ImportError) as error:
+            if not whole:
+                raise
+            text, failed = "", [{"study": each, "error": " ".join(str(error).split())}]
+        console().print(text, markup=False, soft_wrap=True)
+        for line in failed:
+            typer.echo(f"maskrank: failed: {line}", err=True)
+        failures += len(failed)
+        if not quiet:
+            typer.echo(f"written: {folder}", err=True)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _paper_study(
+    name: str,
+    folder: Path,
+    data_dir: str | None,
+    methods: str | None,
+    jobs: int,
+    resume: bool,
+    quick: bool,
+    quiet: bool,
+) -> tuple[str, list[Result]]:
+    """Run one; returns its tables and what failed."""
+    from maskrank.study.run import get_study, run_study
+
+    study = get_study(name)
+    fits, failed = run_study(
+        study.smaller() if quick else study,
+        folder,
+        data_dir=data_dir,
+        methods=None if methods is None else _listed(methods),
+        n_jobs=jobs,
+        resume=resume,
+        quiet=quiet,
+        command=typed_command(),
+    )
+    return (folder / "tables.md").read_text(encoding="utf-8") if len(fits) else "", failed
+
+
+def _needles(
+    folder: Path,
+    methods: str | None,
+    widths: str | None,
+    folds: int,
+    jobs: int,
+    resume: bool,
+    quick: bool,
+    quiet: bool,
+) -> tuple[str, list[Result]]:
+    """Run the needles; returns their summary and what failed."""
+    from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
+
+    chosen = METHODS if methods is None else tuple(_listed(methods))
+    for method in chosen:
+        if method not in (*METHODS, *OPTIONAL):
+            raise ValueError(f"--methods {method}: there are {', '.join((*METHODS, *OPTIONAL))}")
+    all_widths = WIDTHS[:6] if quick else WIDTHS
+    fits, failed = run_needles(
+        folder,
+        methods=chosen,
+        widths=all_widths if widths is None else _numbers("--widths", widths, least=2),
+        folds=min(folds, 1) if quick else folds,
+        n_jobs=jobs,
+        resume=resume,
+        quiet=quiet,
+    )
+    return summary(fits) if len(fits) else "", failed
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(option: str, text: str, *, least: int) -> list[int]:
+    try:
+        numbers = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        raise ValueError(f"{option} {text}: whole numbers, separated by commas, are needed") from None
+    if numbers[0] < least:
+        raise ValueError(f"{option} {text}: at least {least} feature{'s are' if least > 1 else ' is'} needed")
+    return numbers
+
+
+def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None) -> None:
+    """Write what was asked for, and end with an error where fits failed."""
+    from maskrank.files import write_atomically
+
+    if csv is not None and len(fits):
+        write_atomically(csv, fits.drop(columns=["scores"], errors="ignore").to_csv(index=False))
+        typer.echo(f"written: {csv}", err=True)
+    for line in failed:
+        typer.echo(f"maskrank: failed: {line}", err=True)
+    if failed:
+        raise typer.Exit(1)

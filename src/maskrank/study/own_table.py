@@ -1,0 +1,121 @@
+"""The machinery of the study on a user's own table: which method does best, and how many features are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from maskrank.study.markdown import table as markdown
+from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
+from maskrank.study.runner import Job, Result, run_jobs
+from maskrank.tables import Table
+
+Array = NDArray[Any]
+
+
+def compare_methods(
+    table: Table,
+    methods: Sequence[str],
+    sizes: Sequence[int],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    preset: str = "default",
+    n_jobs: int = 1,
+    quiet: bool = False,
+) -> tuple[pd.DataFrame, list[Result]]:
+    """Each method at each size on each fold of a table; every row is tested once.
+
+    Returns
+    -------
+    fits : DataFrame
+        One row a fit: method, size, fold, metric, score, seconds, selected.
+    failed : list of dict
+    """
+    _check(table, methods, sizes, folds)
+    jobs: list[Job] = [
+        {"method": method, "size": size, "fold": fold}
+        for method in methods
+        for size in (sizes[:1] if uses_all_features(method) else sizes)
+        for fold in range(folds)
+    ]
+    rows = Rows(table.X, np.asarray(table.y))
+    divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
+    work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
+    finished, failed = run_jobs(jobs, work, None, n_jobs=n_jobs, quiet=quiet)
+    return pd.DataFrame(finished), failed
+
+
+def _fit(job: Job, *, rows: Rows, folds: list[Any], task: str, seed: int, preset: str) -> Result:
+    settings = {"preset": preset} if job["method"] == OURS else {}
+    fold = folds[job["fold"]]
+    line = evaluate(job["method"], rows, fold, job["size"], task=task, seed=seed + job["fold"], settings=settings)
+    return {"metric": METRICS[task], **line}
+
+
+def _check(table: Table, methods: Sequence[str], sizes: Sequence[int], folds: int) -> None:
+    for method in methods:
+        check_method(method)
+    d = table.X.shape[1]
+    for size in sizes:
+        if not 1 <= size < d:
+            raise ValueError(f"size {size} must lie in 1..{d - 1}: the table has {d} features")
+    if table.task == "classification":
+        labels, counts = np.unique(table.y, return_counts=True)
+        if counts.min() < folds:
+            label = labels[counts.argmin()]
+            raise ValueError(f"class {label} has {counts.min()} rows, fewer than {folds} folds: use --folds or drop it")
+    elif len(table.y) < 2 * folds:
+        raise ValueError(f"{len(table.y)} rows are too few for {folds} folds")
+
+
+def comparison_table(fits: pd.DataFrame, names: Sequence[str]) -> str:
+    """One line a method: its score, what a fit takes, and the features that every fold chose."""
+    metric = fits["metric"].iloc[0]
+    body = []
+    for method, some in fits.groupby("method", sort=False):
+        score = f"{some['score'].mean():.4g} ± {some['score'].std(ddof=0):.2g}"
+        always = set.intersection(*(set(chosen) for chosen in some["selected"]))
+        first = [i for i in some["selected"].iloc[0] if i in always]
+        shown = ", ".join(names[i] for i in first[:6]) + (", …" if len(first) > 6 else "")
+        label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
+        body.append([label, score, f"{some['seconds'].mean():.1f}", f"{len(first)}", shown])
+    best_first = sorted(body, key=lambda line: float(line[1].split()[0]), reverse=metric == "accuracy")
+    return markdown(["method", metric, "seconds", "stable", "chosen in every fold"], best_first)
+
+
+def smallest_size(fits: pd.DataFrame) -> int:
+    """The smallest size whose mean score lies within one standard error of the best size's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from maskrank.study.own_table import smallest_size
+    >>> scores = [0.70, 0.72, 0.90, 0.94, 0.91, 0.95]
+    >>> smallest_size(pd.DataFrame({"size": [1, 1, 2, 2, 3, 3], "metric": "accuracy", "score": scores}))
+    2
+    """
+    by_size = fits.groupby("size")["score"]
+    sign = 1 if fits["metric"].iloc[0] == "accuracy" else -1
+    mean = sign * by_size.mean()
+    best = mean.idxmax()
+    error = by_size.get_group(best).std(ddof=1) / np.sqrt(len(by_size.get_group(best)))
+    slack = 0.0 if np.isnan(error) else float(error)
+    return int(mean.index[mean >= mean[best] - slack].min())
+
+
+def sweep_table(fits: pd.DataFrame) -> str:
+    """One line a size: score, standard error, seconds; the size to take is marked."""
+    chosen = smallest_size(fits)
+    body = []
+    for size, some in fits.groupby("size"):
+        error = some["score"].std(ddof=1) / np.sqrt(len(some))
+        mark = "<- smallest within one standard error of the best" if size == chosen else ""
+        seconds = f"{some['seconds'].mean():.1f}"
+        body.append([str(size), f"{some['score'].mean():.4g}", f"{error:.2g}", seconds, mark])
+    return markdown(["size", fits["metric"].iloc[0], "std. error", "seconds", ""], body)

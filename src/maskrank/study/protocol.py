@@ -1,0 +1,213 @@
+"""One fit, the way the paper compares methods: which rows it learns from, what predicts, and what is noted.
+
+Where a data set comes with test rows, these judge; each of the folds leaves out one part of the training rows, which
+serve a method that stops early or tunes itself. Without published test rows each fold is tested once, and every
+method has all the other rows.
+
+A filter method only chooses features: the same Gaussian SVM predicts from them, or for LASSO, LIME and SAN the same
+MLP. "rf+mlp" asks for the choice of one method and the judgement of another, as "rf+svm" does. Hyper-parameters are
+found on the rows a method learns from, never on test rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, mean_squared_error
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from maskrank.baselines import BASELINES, make_baseline
+from maskrank.baselines.mlp import MLP
+from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.study.runner import Result
+
+Array = NDArray[Any]
+
+OURS = "dualnet"
+METRICS = {"classification": "accuracy", "regression": "mse"}
+_ALL_FEATURES = ("dfs", "avgrad", "rf")  # predict from every feature; the size only says which are shown
+_MOST_SCORES = 2_000  # features whose scores are kept with a fit
+
+
+class Fold(NamedTuple):
+    """Rows by number: learned from, kept for early stopping (may be none), tested on."""
+
+    train: Array
+    validation: Array
+    test: Array
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table, or a part of one."""
+
+    X: Array
+    y: Array
+
+    def take(self, rows: Array) -> Rows:
+        return Rows(self.X[rows], self.y[rows])
+
+
+def methods() -> tuple[str, ...]:
+    """Every method that a study, or ``compare``, can run."""
+    return (OURS, *BASELINES)
+
+
+def check_method(method: str) -> None:
+    """Raise a ValueError that names the methods there are."""
+    name, _, judge = method.partition("+")
+    if name not in methods() or judge not in ("", "svm", "mlp") or (name == OURS and judge):
+        raise ValueError(f"method {method!r} is not known; there are {', '.join(methods())}, and NAME+svm, NAME+mlp")
+
+
+def uses_all_features(method: str) -> bool:
+    """Whether a method predicts from all features, so that its figure is the same at every size."""
+    return method in _ALL_FEATURES
+
+
+def divide(y: Array, splits: dict[str, Array], *, task: str, folds: int, seed: int) -> list[Fold]:
+    """The folds of a data set.
+
+    Parameters
+    ----------
+    y : array (n,)
+    splits : dict
+        Published parts, "train" and "test" among them; empty where there are none.
+    """
+    kind = StratifiedKFold if task == "classification" else KFold
+    cross = kind(folds, shuffle=True, random_state=seed)
+    nothing = np.arange(0)
+    if "test" not in splits:
+        return [Fold(train, nothing, test) for train, test in cross.split(np.zeros(len(y)), y)]
+    learned = np.concatenate([rows for name, rows in splits.items() if name != "test"])
+    return [
+        Fold(learned[train], learned[left_out], splits["test"])
+        for train, left_out in cross.split(np.zeros(len(learned)), y[learned])
+    ]
+
+
+def evaluate(
+    method: str,
+    table: Rows,
+    fold: Fold,
+    size: int,
+    *,
+    task: str,
+    seed: int = 0,
+    settings: dict[str, Any] | None = None,
+    mlp: tuple[int, ...] = (60, 30, 20),
+    keep_history: bool = False,
+) -> Result:
+    """Fit one method on one fold, and judge it on the test rows.
+
+    Returns
+    -------
+    dict
+        "score" (accuracy or mean squared error), "seconds" and "megabytes" of the fit, "selected" (best first),
+        "scores" of the features, and for our method "history" where it is asked for.
+    """
+    check_method(method)
+    name, _, judge = method.partition("+")
+    train, validation, test = (table.take(rows) for rows in fold)
+    started = time.perf_counter()
+    with _peak_memory() as memory:
+        if method == OURS:
+            model = _fit_ours(train, validation, size, task, seed, settings or {})
+            predict = model.predict
+        else:
+            model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
+            model.fit(*_learned(name, fold, table))
+            predict = None
+    seconds = time.perf_counter() - started
+    if predict is None:
+        predict = _predictor(judge or BASELINES[name].scored_by, model, train, task, mlp, seed)
+    measure = accuracy_score if task == "classification" else mean_squared_error
+    line: Result = {
+        "score": float(measure(test.y, predict(test.X))),
+        "seconds": round(seconds, 3),
+        "megabytes": memory[0],
+        "selected": [int(i) for i in np.argsort(model.ranking_, kind="stable")[: int(model.support_.sum())]],
+    }
+    if len(model.ranking_) <= _MOST_SCORES:
+        line["scores"] = [float(f"{value:.6g}") for value in model.feature_importances_]
+    if keep_history and method == OURS:
+        line["history"] = _course(model)
+    return line
+
+
+def _fit_ours(train: Rows, validation: Rows, size: int, task: str, seed: int, settings: dict[str, Any]) -> Any:
+    kind = DualNetClassifier if task == "classification" else DualNetRegressor
+    model = kind(size, random_state=seed, **settings)
+    if not len(validation.y):
+        return model.fit(train.X, train.y)
+    return model.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
+
+
+def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
+    """What a baseline learns from: a net that stops early holds out a fifth of its rows, so it gets those, too."""
+    stops_early = BASELINES[method].scored_by == "own" and method != "rf"
+    rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
+    return table.X[rows], table.y[rows]
+
+
+def _predictor(judge: str, model: Any, train: Rows, task: str, mlp: tuple[int, ...], seed: int) -> Any:
+    """What predicts from a table: the method itself, or the SVM or MLP that judges its features."""
+    if judge == "own":
+        return model.predict
+    chosen = np.flatnonzero(model.support_)
+    if judge == "mlp":
+        net = MLP(hidden=mlp, task=task, random_state=seed).fit(train.X[:, chosen], train.y)
+        return lambda X: net.predict(X[:, chosen])
+    return _svm(train, chosen, task)
+
+
+def _svm(train: Rows, chosen: Array, task: str) -> Any:
+    """The Gaussian SVM of the paper, C = 1 and gamma = 1 / (features x variance); a regression has standardised y."""
+    kind = SVC if task == "classification" else SVR
+    mean, scale = (0.0, 1.0) if task == "classification" else (train.y.mean(), train.y.std() or 1.0)
+    y = train.y if task == "classification" else (train.y - mean) / scale
+    svm = make_pipeline(StandardScaler(), kind(C=1.0, gamma="scale")).fit(train.X[:, chosen], y)
+    if task == "classification":
+        return lambda X: svm.predict(X[:, chosen])
+    return lambda X: svm.predict(X[:, chosen]) * scale + mean
+
+
+def _course(model: Any) -> dict[str, Any]:
+    """The losses over the batches, to four digits."""
+    history = asdict(model.history_)
+    return {
+        "batch": history["batch"],
+        "phase": history["phase"],
+        "operator_loss": [float(f"{value:.4g}") for value in history["operator_loss"]],
+        "selector_loss": [float(f"{value:.4g}") for value in history["selector_loss"]],
+        "validation": [[batch, float(f"{value:.4g}")] for batch, value in history["validation"]],
+    }
+
+
+@contextmanager
+def _peak_memory() -> Iterator[list[float | None]]:
+    """How many megabytes the process grew at most; None where the system does not tell."""
+    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    grown: list[float | None] = [None]
+    try:
+        reset.write_text("5")  # the peak begins anew
+        before = _status(status, "VmRSS")
+    except OSError:
+        yield grown
+        return
+    yield grown
+    grown[0] = round((_status(status, "VmHWM") - before) / 1024, 1)
+
+
+def _status(file: Path, name: str) -> int:
+    return int(next(line for line in file.read_text().splitlines() if line.startswith(name)).split()[1])

@@ -1,0 +1,124 @@
+"""Runs a study: its jobs, then its tables, its figures, and the facts of the run."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from maskrank.datasets import Dataset, load_dataset
+from maskrank.files import write_atomically
+from maskrank.study.protocol import METRICS, Rows, divide, evaluate
+from maskrank.study.runner import Job, Result, run_jobs
+from maskrank.study.spec import Study
+from maskrank.study.tables import costs, document
+
+STUDIES = ("synthetic", "mnist", "selection", "enhancer", "wide", "behaviour")
+_LONG = ("selected", "scores", "history")  # kept as JSON inside the CSV
+
+
+def get_study(name: str) -> Study:
+    """The declaration of a study."""
+    if name not in STUDIES:
+        raise ValueError(f"study {name!r} is not known; there are needles, {', '.join(STUDIES)}, and all")
+    study: Study = import_module(f"maskrank.study.{name}").STUDY
+    return study
+
+
+def run_study(
+    study: Study,
+    out: Path,
+    *,
+    data_dir: str | None = None,
+    methods: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    resume: bool = False,
+    quiet: bool = False,
+    command: str = "",
+) -> tuple[pd.DataFrame, list[Result]]:
+    """Do what is not done yet; write ``fits.csv``, ``tables.md``, ``costs.md``, figures and ``run.json`` to a folder.
+
+    Returns
+    -------
+    fits : DataFrame
+        One row a finished fit.
+    failed : list of dict
+    """
+    started = time.perf_counter()
+    for part in study.parts:
+        load_dataset(part.data, data_dir=data_dir)  # a missing file is found before any work is done
+    jobs = [job for job in study.jobs() if methods is None or job["method"] in methods]
+    work = partial(fit_job, study=study, data_dir=data_dir)
+    finished, failed = run_jobs(jobs, work, out, n_jobs=n_jobs, resume=resume, quiet=quiet)
+    fits = pd.DataFrame(finished)
+    if len(fits):
+        datasets = {part.data: load_dataset(part.data, data_dir=data_dir) for part in study.parts}
+        relevant = {name: data.relevant for name, data in datasets.items() if data.relevant is not None}
+        write_atomically(out / "fits.csv", _flat(fits).to_csv(index=False))
+        write_atomically(out / "tables.md", document(study, fits, relevant))
+        write_atomically(out / "costs.md", costs(study, fits))
+        _draw(study, fits, datasets, out)
+        write_atomically(out / "run.json", _facts(study, fits, command, time.perf_counter() - started, n_jobs))
+    return fits, failed
+
+
+def fit_job(job: Job, *, study: Study, data_dir: str | None) -> Result:
+    """One method at one size on one fold."""
+    part = study.part(job["data"])
+    data = _loaded(job["data"], data_dir, job["seed"])
+    splits = data.splits if part.published_test else {}
+    folds = divide(data.y, splits, task=data.task, folds=max(2, part.folds), seed=job["seed"])
+    line = evaluate(
+        job["method"],
+        Rows(data.X, data.y),
+        folds[job["fold"]],
+        job["size"],
+        task=data.task,
+        seed=1_000 * job["seed"] + job["fold"],
+        settings=dict(part.methods[job["method"]]),
+        mlp=part.mlp,
+        keep_history=study.keep_history,
+    )
+    return {"metric": METRICS[data.task], **line}
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, data_dir: str | None, seed: int) -> Dataset:
+    return load_dataset(name, data_dir=data_dir, random_state=seed)
+
+
+def _flat(fits: pd.DataFrame) -> pd.DataFrame:
+    long = {name: fits[name].map(json.dumps) for name in _LONG if name in fits}
+    return fits.assign(**long)
+
+
+def _draw(study: Study, fits: pd.DataFrame, datasets: dict[str, Dataset], out: Path) -> None:
+    from maskrank.study import figures
+
+    for name in study.figures:
+        figures.FIGURES[name](fits, datasets, out)
+
+
+def _facts(study: Study, fits: pd.DataFrame, command: str, seconds: float, n_jobs: int) -> str:
+    """What a reader needs to run it again, and to judge the times."""
+    facts: dict[str, Any] = {
+        "study": study.name,
+        "command": command,
+        "fits": len(fits),
+        "seeds": sorted(int(seed) for seed in fits["seed"].unique()),
+        "seconds_of_fits": round(float(fits["seconds"].sum()), 1),
+        "seconds_of_this_run": round(seconds, 1),
+        "jobs": n_jobs,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "versions": {name: version(name) for name in ("maskrank", "torch", "scikit-learn", "numpy")},
+    }
+    return json.dumps(facts, indent=2) + "\n"

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from maskrank.cli import app
+from maskrank.datasets import make_ring
+from maskrank.study.own_table import smallest_size
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> str:
+    X, y, _ = make_ring(240, 6, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(6)])
+    frame["kind"] = np.where(y, "in", "out")
+    frame.to_csv(tmp_path / "ring.csv", index=False)
+    return str(tmp_path / "ring.csv")
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, arguments)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
+    out = tmp_path / "fits.csv"
+    code, shown, _ = call(
+        *("compare", ring, "--target", "kind", "--size", "2", "--folds", "2", "-q", "--csv", str(out)),
+        *("--methods", "dualnet,mrmr,lasso"),
+    )
+    assert code == 0
+    lines = shown.splitlines()
+    assert lines[0].split("|")[1].strip() == "method"
+    scores = [float(line.split("|")[2].split("±")[0]) for line in lines[2:]]
+    assert scores == sorted(scores, reverse=True)
+    assert "c0" in shown
+    fits = pd.read_csv(out)
+    assert sorted(fits["method"].unique()) == ["dualnet", "lasso", "mrmr"]
+    assert len(fits) == 6
+
+
+def test_sweep_names_the_smallest_size_within_one_standard_error(ring: str) -> None:
+    code, shown, _ = call("sweep", ring, "--target", "kind", "--sizes", "1,2,4", "--folds", "2", "-q")
+    assert code == 0
+    assert shown.splitlines()[-1].startswith("2 features")
+
+
+@pytest.mark.parametrize(
+    ("scores", "metric", "size"),
+    [
+        ({1: [0.6, 0.6], 2: [0.90, 0.94], 3: [0.92, 0.96]}, "accuracy", 2),
+        ({1: [0.6, 0.6], 2: [0.90, 0.90], 3: [0.95, 0.95]}, "accuracy", 3),
+        ({1: [5.0, 5.0], 2: [1.1, 1.3], 3: [1.0, 1.4]}, "mse", 2),
+        ({4: [1.0]}, "mse", 4),
+    ],
+)
+def test_the_one_standard_error_rule(scores: dict[int, list[float]], metric: str, size: int) -> None:
+    rows = [(s, value) for s, values in scores.items() for value in values]
+    fits = pd.DataFrame(rows, columns=["size", "score"]).assign(metric=metric)
+    assert smallest_size(fits) == size
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("compare", "--methods", "rf,magic"), "method 'magic' is not known"),
+        (("compare", "--size", "6"), "size 6 must lie in 1..5: the table has 6 features"),
+        (("sweep", "--sizes", "2,six"), "--sizes 2,six: whole numbers"),
+        (("sweep", "--sizes", "0,2"), "--sizes 0,2: at least 1 feature is needed"),
+        (("compare", "--folds", "200"), "fewer than 200 folds"),
+    ],
+)
+def test_bad_input_ends_with_one_line(ring: str, arguments: tuple[str, ...], message: str) -> None:
+    code, shown, error = call(arguments[0], ring, "--target", "kind", *arguments[1:])
+    assert code == 2
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert shown == ""

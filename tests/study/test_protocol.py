@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from maskrank.datasets import load_dataset, make_xor
+from maskrank.study import protocol
+from maskrank.study.protocol import Fold, Rows, check_method, divide, evaluate, methods, uses_all_features
+
+
+def xor(n: int = 300) -> tuple[Rows, Fold]:
+    X, y, _ = make_xor(n, random_state=0)
+    rows = np.arange(n)
+    return Rows(X, y), Fold(rows[: n // 2], rows[:0], rows[n // 2 :])
+
+
+def test_published_test_rows_judge_every_fold_and_no_net_learns_from_them() -> None:
+    data = load_dataset("xor")
+    folds = divide(data.y, data.splits, task="classification", folds=5, seed=0)
+    for fold in folds:
+        assert np.array_equal(fold.test, data.splits["test"])
+        assert sorted([*fold.train, *fold.validation]) == data.splits["train"].tolist()
+        assert len(fold.validation) in (102, 103)
+    left_out = np.concatenate([fold.validation for fold in folds])
+    assert sorted(left_out) == data.splits["train"].tolist()
+
+
+def test_without_published_rows_each_row_is_tested_once_and_classes_keep_their_shares() -> None:
+    y = np.repeat([0, 1, 2], [60, 30, 10])
+    folds = divide(y, {}, task="classification", folds=5, seed=0)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(100))
+    for fold in folds:
+        assert not len(fold.validation)
+        assert not set(fold.train) & set(fold.test)
+        assert np.bincount(y[fold.test]).tolist() == [12, 6, 2]
+
+
+def test_a_filter_is_judged_by_the_gaussian_svm_on_its_choice() -> None:
+    table, fold = xor()
+    line = evaluate("ccm", table, fold, 3, task="classification")
+    chosen = sorted(line["selected"])
+    svm = make_pipeline(StandardScaler(), SVC(C=1.0, gamma="scale"))
+    svm.fit(table.X[fold.train][:, chosen], table.y[fold.train])
+    assert line["score"] == svm.score(table.X[fold.test][:, chosen], table.y[fold.test])
+
+
+def test_test_rows_have_no_part_in_the_choice() -> None:
+    table, fold = xor()
+    spoilt = table.X.copy()
+    spoilt[fold.test] = np.random.default_rng(0).standard_normal((len(fold.test), spoilt.shape[1])) * 100
+    lines = [evaluate("lasso", Rows(X, table.y), fold, 3, task="classification") for X in (table.X, spoilt)]
+    assert lines[0]["selected"] == lines[1]["selected"]
+    assert lines[0]["scores"] == lines[1]["scores"]
+
+
+def test_the_choice_of_one_can_be_judged_by_another() -> None:
+    table, fold = xor()
+    settings = {"n_estimators": 50, "max_depth": 8}
+    own = evaluate("rf", table, fold, 3, task="classification", settings=settings)
+    by_svm = evaluate("rf+svm", table, fold, 3, task="classification", settings=settings)
+    assert own["selected"] == by_svm["selected"]
+    assert own["score"] != by_svm["score"]
+    assert uses_all_features("rf")
+    assert not uses_all_features("rf+svm")
+
+
+def test_our_method_gets_the_rows_that_are_left_out_for_early_stopping() -> None:
+    table, fold = xor()
+    fold = Fold(fold.train[:100], fold.train[100:], fold.test)
+    seen = {}
+
+    class Spy:
+        def __init__(self, size: int, **settings: object) -> None:
+            self.ranking_, self.support_ = np.arange(1, 11), np.arange(10) < size
+            self.feature_importances_ = np.zeros(10)
+
+        def fit(self, X: np.ndarray, y: np.ndarray, *, X_val: np.ndarray, y_val: np.ndarray) -> Spy:
+            seen.update(learned=len(X), left_out=len(X_val))
+            return self
+
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.zeros(len(X), dtype=int)
+
+    with mock.patch.object(protocol, "DualNetClassifier", Spy):
+        line = evaluate("dualnet", table, fold, 3, task="classification")
+    assert seen == {"learned": 100, "left_out": 50}
+    assert line["score"] == pytest.approx((table.y[fold.test] == 0).mean())
+
+
+@pytest.mark.parametrize("method", ["nonsense", "rf+forest", "dualnet+svm", "+svm"])
+def test_a_method_that_is_not_there_is_named(method: str) -> None:
+    with pytest.raises(ValueError, match="is not known; there are dualnet, dfs"):
+        check_method(method)
+
+
+def test_all_methods_of_the_paper_are_there() -> None:
+    paper = {"dfs", "avgrad", "fs", "lasso", "rf", "rfe", "bahsic", "mrmr", "ccm", "lime", "san_aggr", "san_global"}
+    assert paper | {"dualnet", "lassonet"} == set(methods())
+
+
+def test_a_regression_is_judged_in_the_units_of_its_target() -> None:
+    data = load_dataset("regression")
+    table, fold = Rows(data.X, 1000 * data.y + 7), Fold(np.arange(200), np.arange(0), np.arange(512, 700))
+    line = evaluate("mrmr", table, fold, 4, task="regression")
+    assert line["score"] < 1e6 * data.y.var()
+    assert line["megabytes"] is None or line["megabytes"] >= 0

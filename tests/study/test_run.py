@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from maskrank.cli import app
+from maskrank.datasets.catalogue import PUBLIC
+from maskrank.datasets.loading import SYNTHETIC
+from maskrank.study.figures import FIGURES, overlay
+from maskrank.study.protocol import check_method
+from maskrank.study.run import STUDIES, get_study, run_study
+from maskrank.study.spec import PaperFigure, Part, Study
+from maskrank.study.tables import paper_table, score_table
+
+SMALL = Study(
+    name="small",
+    title="A small study",
+    parts=(Part("xor", (3, 5), {"mrmr": {}, "rf": {"n_estimators": 50, "max_depth": 6}}, folds=2),),
+    quick=(),
+    paper=(PaperFigure("xor", "rf", 0.5), PaperFigure("xor", "mrmr", 0.4, 0.1, 3), PaperFigure("xor", "ccm", 0.9)),
+    figures=("ranking_bars", "size_curves"),
+)
+
+
+def run(out: Path, **changes: Any) -> pd.DataFrame:
+    fits, failed = run_study(SMALL, out, quiet=True, **changes)
+    assert not failed
+    return fits
+
+
+def test_a_study_writes_its_fits_tables_figures_and_facts(tmp_path: Path) -> None:
+    fits = run(tmp_path, command="maskrank study small")
+    assert len(fits) == 2 * 2 + 2  # the forest predicts from all features: one size is enough
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {
+        *("fits.jsonl", "fits.csv", "tables.md", "costs.md", "run.json", "ranking_xor.png", "sizes.png"),
+    }
+    facts = json.loads((tmp_path / "run.json").read_text())
+    assert facts["command"] == "maskrank study small"
+    assert facts["fits"] == 6
+    assert "torch" in facts["versions"]
+    tables = (tmp_path / "tables.md").read_text()
+    assert "rf (all features)" in tables
+    assert "found of 3" in tables
+    assert pd.read_csv(tmp_path / "fits.csv")["score"].tolist() == pytest.approx(fits["score"].tolist())
+
+
+def test_a_run_that_was_killed_ends_with_the_same_tables(tmp_path: Path) -> None:
+    run(tmp_path / "whole")
+    run(tmp_path / "killed")
+    file = tmp_path / "killed" / "fits.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:2]) + lines[2][:25])  # in the middle of a line
+    run(tmp_path / "killed", resume=True)
+    assert (tmp_path / "killed" / "tables.md").read_text() == (tmp_path / "whole" / "tables.md").read_text()
+    assert file.read_text().startswith("".join(lines[:2]))  # nothing was computed again
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_is_declared_with_names_that_exist(name: str) -> None:
+    study = get_study(name)
+    for part in (*study.parts, *study.quick):
+        assert part.data in (*SYNTHETIC, *PUBLIC)
+        for method in part.methods:
+            check_method(method)
+    for figure in study.paper:
+        assert figure.method in study.part(figure.data).methods
+    assert set(study.figures) <= set(FIGURES)
+    assert len(study.smaller().jobs()) < len(study.jobs())
+
+
+def test_a_study_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match="study 'nothing' is not known; there are needles, synthetic"):
+        get_study("nothing")
+
+
+def test_the_paper_stands_beside_what_came_out() -> None:
+    fits = pd.DataFrame({"data": "xor", "method": "mrmr", "size": 3, "score": [0.5, 0.7]})
+    table = paper_table(SMALL.paper, fits)
+    assert "| xor, mrmr |   3 | 0.4000 ± 0.1000 | 0.6000 ± 0.1000 |    +0.2000 |" in table
+    assert "| xor, ccm  | all |          0.9000 |               - |          - |" in table
+
+
+def test_a_score_table_has_a_column_a_size() -> None:
+    fits = pd.DataFrame({"method": ["mrmr"] * 4, "size": [3, 3, 5, 5], "score": [0.5, 0.7, 0.8, 0.8]})
+    assert "0.6000 ± 0.1000 | 0.8000 ± 0.0000" in score_table(fits)
+
+
+def test_a_map_shows_the_image_where_nothing_has_a_score() -> None:
+    colours = overlay(np.array([0.0, 1.0, 0.5]), np.array([0.5, 1.0, 0.0]))
+    assert colours[0].tolist() == [0.5, 0.5, 0.5]
+    assert colours[1].tolist() == [1.0, 0.0, 0.0]  # the most important is red
+    assert colours[2].argmax() == 1  # half as important: green
+
+
+def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maskrank.study.run.STUDIES", ("mnist", "synthetic"))
+    monkeypatch.setattr("maskrank.study.needles.WIDTHS", (4, 8))
+    (tmp_path / "data").mkdir()
+    arguments = ["study", "all", "--quick", "--methods", "rf", "-q", "--data-dir", str(tmp_path / "data")]
+    done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1
+    assert "'study': 'mnist'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic", "needles"}
