@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from maskrank.cli import app
 from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
 from maskrank.study.figures import FIGURES, overlay
+from maskrank.study.needles import run_needles
 from maskrank.study.protocol import check_method
 from maskrank.study.run import STUDIES, get_study, run_study
 from maskrank.study.spec import PaperFigure, Part, Study
@@ -109,3 +111,11 @@ def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: py
     assert "'study': 'mnist'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic", "needles"}
+
+
+def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for begin in (run, run_needles):
+        with pytest.raises(ValueError, match=r"matplotlib is not installed: pip install 'maskrank\[study\]' brings it"):
+            begin(tmp_path)
+    assert not list(tmp_path.iterdir())

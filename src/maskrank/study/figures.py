@@ -36,7 +36,7 @@ def ranking_bars(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         panels = list(some.groupby("method", sort=False))
         columns = min(4, len(panels))
         rows = -(-len(panels) // columns)
-        figure = _figure(3.1 * columns, 2.4 * rows)
+        figure = new_figure(3.1 * columns, 2.4 * rows)
         for place, (method, ones) in enumerate(panels, 1):
             axes = figure.add_subplot(rows, columns, place)
             smallest = ones[ones["size"] == ones["size"].min()]
@@ -71,7 +71,7 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         methods = list(some.groupby("method", sort=False))
         X, y = datasets[str(data)].X, datasets[str(data)].y
         means = [(label, X[y == label].mean(axis=0)) for label in np.unique(y)[:2]]
-        figure = _figure(2.2 * (1 + len(means)), 2.3 * len(methods))
+        figure = new_figure(2.2 * (1 + len(means)), 2.3 * len(methods))
         for row, (method, ones) in enumerate(methods):
             first = ones.sort_values(["fold", "size"]).iloc[0]
             scores = np.maximum(np.array(first["scores"]), 0)
@@ -109,7 +109,7 @@ def overlay(scores: Array, background: Array) -> Array:
 def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
     """Score against the number of features, one panel a data set, one line a method, with bands of one deviation."""
     groups = list(fits.groupby("data", sort=False))
-    figure = _figure(3.6 * len(groups), 3.2)
+    figure = new_figure(3.6 * len(groups), 3.2)
     for place, (data, some) in enumerate(groups, 1):
         axes = figure.add_subplot(1, len(groups), place)
         for number, (method, ones) in enumerate(some.groupby("method", sort=False)):
@@ -136,7 +136,7 @@ def _curve(axes: Axes, method: str, fits: pd.DataFrame, number: int) -> None:
 def loss_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
     """Phase II: the selector's loss, the operator's loss, and the validation loss of m_opt, all folds."""
     groups = list(fits.groupby(["data", "size"], sort=False))
-    figure = _figure(9.6, 2.4 * len(groups))
+    figure = new_figure(9.6, 2.4 * len(groups))
     titles = ("selector loss", "operator loss, training", "validation loss of m_opt")
     for row, ((data, size), some) in enumerate(groups):
         panels = [figure.add_subplot(len(groups), 3, 1 + 3 * row + column) for column in range(3)]
@@ -162,8 +162,8 @@ FIGURES: dict[str, Callable[[pd.DataFrame, Datasets, Path], None]] = {
 }
 
 
-def _figure(width: float, height: float) -> Figure:
-    """A figure that no plotting library's global state knows of."""
+def new_figure(width: float, height: float) -> Figure:
+    """A figure that no plotting library's global state knows of; ValueError where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

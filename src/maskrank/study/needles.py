@@ -18,6 +18,7 @@ from maskrank.baselines import make_baseline
 from maskrank.datasets import Problem, make_ring, make_ring_xor, make_ring_xor_sum, make_xor_pair
 from maskrank.estimators import DualNetClassifier
 from maskrank.files import write_atomically
+from maskrank.study.figures import new_figure
 from maskrank.study.markdown import table
 from maskrank.study.metrics import auprc, best_p
 from maskrank.study.runner import Job, Result, run_jobs
@@ -51,7 +52,7 @@ def run_needles(
     resume: bool = False,
     quiet: bool = False,
 ) -> tuple[pd.DataFrame, list[Result]]:
-    """Run the study; write ``needles.csv``, ``needles.md`` and, with matplotlib, ``needles.png`` to a folder.
+    """Run the study; write ``needles.csv``, ``needles.md`` and ``needles.png`` to a folder.
 
     Returns
     -------
@@ -59,6 +60,7 @@ def run_needles(
         One row for each finished fit.
     failed : list of dict
     """
+    new_figure(1, 1)  # without matplotlib it ends here, not after the work
     jobs: list[Job] = [
         {"problem": problem, "d": d, "fold": fold, "method": method, "seed": seed}
         for method in methods
@@ -149,13 +151,9 @@ def _markdown(grid: pd.DataFrame) -> str:
 
 
 def _plot(fits: pd.DataFrame, path: Path) -> None:
-    """Metric against width, one line a method; nothing where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return
+    """Metric against width, one line a method."""
     problems = list(dict.fromkeys(fits["problem"]))
-    figure = Figure(figsize=(3.2 * len(problems), 3.2), layout="constrained")
+    figure = new_figure(3.2 * len(problems), 3.2)
     for place, problem in enumerate(problems, 1):
         axes = figure.add_subplot(1, len(problems), place)
         for number, (method, some) in enumerate(fits[fits["problem"] == problem].groupby("method", sort=False)):

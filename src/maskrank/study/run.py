@@ -16,6 +16,7 @@ import pandas as pd
 
 from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
+from maskrank.study.figures import FIGURES, new_figure
 from maskrank.study.protocol import METRICS, Rows, divide, evaluate
 from maskrank.study.runner import Job, Result, run_jobs
 from maskrank.study.spec import Study
@@ -53,6 +54,8 @@ def run_study(
     failed : list of dict
     """
     started = time.perf_counter()
+    if study.figures:
+        new_figure(1, 1)  # without matplotlib it ends here, not after the work
     for part in study.parts:
         load_dataset(part.data, data_dir=data_dir)  # a missing file is found before any work is done
     jobs = [job for job in study.jobs() if methods is None or job["method"] in methods]
@@ -65,7 +68,8 @@ def run_study(
         write_atomically(out / "fits.csv", _flat(fits).to_csv(index=False))
         write_atomically(out / "tables.md", document(study, fits, relevant))
         write_atomically(out / "costs.md", costs(study, fits))
-        _draw(study, fits, datasets, out)
+        for name in study.figures:
+            FIGURES[name](fits, datasets, out)
         write_atomically(out / "run.json", _facts(study, fits, command, time.perf_counter() - started, n_jobs))
     return fits, failed
 
@@ -98,13 +102,6 @@ def _loaded(name: str, data_dir: str | None, seed: int) -> Dataset:
 def _flat(fits: pd.DataFrame) -> pd.DataFrame:
     long = {name: fits[name].map(json.dumps) for name in _LONG if name in fits}
     return fits.assign(**long)
-
-
-def _draw(study: Study, fits: pd.DataFrame, datasets: dict[str, Dataset], out: Path) -> None:
-    from maskrank.study import figures
-
-    for name in study.figures:
-        figures.FIGURES[name](fits, datasets, out)
 
 
 def _facts(study: Study, fits: pd.DataFrame, command: str, seconds: float, n_jobs: int) -> str:
