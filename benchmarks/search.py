@@ -193,7 +193,7 @@ REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
     "companions": [(plan, "with_companions", _no_companions)],
     "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],
     "contest": [(dual_net, "hold_contest", _no_contest)],
-    "preference for what was seen": [(contest, "_TOLD_APART", 0.0)],
+    "preference for what was seen": [(contest, "_SEEN_MORE", float("inf"))],
     "measured choice in the polish": [(polish, "_better", _searched_alone)],
 }
 
@@ -212,15 +212,16 @@ def share_found(removed: str, name: str, seed: int) -> float:
         return float(model.support_[relevant].mean())
 
 
-ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 256", "ring+xor+sum 1024", "madelon 5", "madelon 20", "weak")
+ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 1024", "madelon 20", "weak")
+ABLATION_SEEDS = range(2)
 
 
 def ablation(jobs: int) -> list[str]:
-    asked = [(removed, name, seed) for removed in REMOVED for name in ABLATED for seed in range(3)]
+    asked = [(removed, name, seed) for removed in REMOVED for name in ABLATED for seed in ABLATION_SEEDS]
     results = dict(zip(asked, Parallel(jobs)(delayed(share_found)(*job) for job in asked), strict=True))
     lines = [f"| without | {' | '.join(ABLATED)} |", f"|---|{'---|' * len(ABLATED)}"]
     for removed in REMOVED:
-        means = (100 * np.mean([results[removed, name, seed] for seed in range(3)]) for name in ABLATED)
+        means = (100 * np.mean([results[removed, name, seed] for seed in ABLATION_SEEDS]) for name in ABLATED)
         lines.append(f"| {removed} | {' | '.join(f'{mean:.0f}' for mean in means)} |")
     return lines
 
@@ -230,7 +231,7 @@ SECTIONS: dict[str, tuple[str, Callable[[int], list[str]]]] = {
     "weak": ("Ten weak linear effects among 10,000, 200 rows", weak),
     "shuffled": ("Is there anything in the data?", shuffled),
     "copies": ("Correlated copies (r = 0.95), s = the number of relevant features", copies),
-    "ablation": ("Share of the relevant features found, in %, 3 seeds, without a piece", ablation),
+    "ablation": ("Share of the relevant features found, in %, 2 seeds, without a piece", ablation),
 }
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from unittest import mock
 
+import pytest
 import torch
 
 from maskrank.core import contest
@@ -102,6 +104,17 @@ def test_of_subsets_that_cannot_be_told_apart_the_one_with_more_evidence_wins() 
     assert _winner(losses, torch.tensor([3.0, 1.0, 9.0])) == 0
     for seen in ([1.0, 1.0, 1.0], [1.0, 1.4, 9.0], [1.4, 1.0, 9.0]):
         assert _winner(losses, torch.tensor(seen)) == lowest
+
+
+@pytest.mark.parametrize(
+    ("errors", "more", "wins"), [(0.1, 0.4, 0), (0.1, 0.6, 1), (2, 2.4, 0), (2, 2.6, 1), (4, 8.6, 1)]
+)
+def test_what_was_seen_makes_up_for_a_higher_loss_by_half_its_square(errors: float, more: float, wins: int) -> None:
+    """A mean that lies so many standard errors higher needs half their square, and a half, in what the screens saw."""
+    difference = torch.randn(400, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    difference = (difference - difference.mean()) / difference.std() + errors / math.sqrt(400)
+    losses = torch.stack([torch.ones(400, dtype=torch.float64), 1 + difference])
+    assert _winner(losses, torch.tensor([1.0, 1.0 + more])) == wins
 
 
 def test_challengers_have_the_size_of_the_subset_and_hold_what_was_missing() -> None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from maskrank.core.evidence import as_normal, best_partners, explained_by, interaction, surprise, waves_at
+from maskrank.core.evidence import KINDS, as_normal, best_partners, explained_by, interaction, surprise, waves_at
 
 _BENDS = (2, 4)  # in half periods
 _FIRST, _SECOND = slice(0, 2), slice(2, 4)  # columns of a pair that are one feature's own
-_KINDS = 3  # of pairs, with the products of two lines and of two bends
+_OWN, _ALL = 2, 8  # columns of one feature, and of a pair
+_LEAST_NEW = 0.05  # of the squared length of a column that must be left to count
 _PAIRS, _PARTNERS = 128, 4  # pairs that are followed up: in all, and for each known feature
 
 
@@ -28,9 +29,9 @@ class BentPairs:
     ----------
     pairs : Tensor (p, 2)
     columns : Tensor (p, 8, n)
-        Each of length 1: the bends of the first feature, of the second, and what is new in their products.
+        The bends of the first feature, of the second, and what is new in their products: each of length 1, or 0.
     gram : Tensor (p, 8, 8)
-        Of what is new in the columns.
+        Of what is not explained yet in the columns.
     """
 
     pairs: Tensor
@@ -92,9 +93,11 @@ class BentPairs:
         total = explained_by(overlap, self.gram)
         alone = [explained_by(overlap[:, own], self.gram[:, own, own]) for own in (_FIRST, _SECOND)]
         added = torch.stack([total - part for part in alone], dim=1).clamp(min=0)  # by the second, by the first
-        evidence = as_normal(added, 6 * q)
-        together = surprise(as_normal(total, 8 * q), _KINDS * d * (d - 1) / 2)
-        as_partners = surprise(evidence, _KINDS * d).amin(dim=1)
+        evidence = as_normal(added, (_ALL - _OWN) * q)
+        together = surprise(as_normal(total, _ALL * q), KINDS * d * (d - 1) / 2)
+        as_partners = surprise(evidence, KINDS * d).amin(dim=1)
         is_known = torch.isin(self.pairs, known)  # (p, 2)
-        to_known = surprise(evidence, _KINDS * d * max(1, len(known))).masked_fill(~is_known, -torch.inf).amax(dim=1)
-        return torch.where(is_known.any(dim=1), to_known, torch.minimum(together, as_partners))
+        to_known = surprise(evidence, KINDS * d * max(1, len(known))).masked_fill(~is_known, torch.inf).amin(dim=1)
+        surprises = torch.where(is_known.any(dim=1), to_known, torch.minimum(together, as_partners))
+        used_up = self.gram.diagonal(dim1=1, dim2=2).amax(dim=1) < _LEAST_NEW
+        return surprises.masked_fill(used_up, -torch.inf)

@@ -21,7 +21,6 @@ from maskrank.core.training import DualNetTrainer
 
 _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
-_TOLD_APART = 3.0  # standard errors: m_opt is the best of many on these very rows, which is worth about one
 _SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
 _SETTLING = 160  # operator batches around a new m_opt
 
@@ -55,21 +54,22 @@ def _nothing_missing(best: Tensor, hint: Hint) -> bool:
 
 
 def _winner(losses: Tensor, seen: Tensor) -> int:
-    """The lowest mean loss; but of those that can't be told from it, the one in which the screens saw more.
+    """The lowest mean loss, unless the screens saw enough more in another to make up for its higher one.
+
+    Both are on the scale of log-likelihoods: a mean that lies z standard errors higher speaks with z²/2 against a
+    subset, and what the screens saw in it is half a square of a normal number, less what chance has its choice of.
 
     Parameters
     ----------
     losses : Tensor (finalists, n)
     seen : Tensor (finalists,)
     """
-    means = losses.mean(dim=1)
-    lowest = int(means.argmin())
+    lowest = int(losses.mean(dim=1).argmin())
     apart = losses - losses[lowest]  # (finalists, n)
-    told_apart = apart.mean(dim=1) > _TOLD_APART * apart.std(dim=1) / math.sqrt(losses.shape[1])
-    most = seen.masked_fill(told_apart, -1.0).max()
-    if most < seen[lowest] + _SEEN_MORE:
-        return lowest
-    return int(means.masked_fill(told_apart | (seen < most), torch.inf).argmin())
+    errors = (apart.std(dim=1) / math.sqrt(losses.shape[1])).clamp(min=1e-12)
+    worth = seen - (apart.mean(dim=1) / errors).square() / 2
+    best = int(worth.argmax())
+    return best if worth[best] >= worth[lowest] + _SEEN_MORE else lowest
 
 
 def _seen(subsets: Tensor, hint: Hint) -> Tensor:

@@ -2,8 +2,7 @@
 
 A feature is a row of n values here. It is judged by its line, clipped so that an outlier counts for little, and by
 cosines of its rank; a pair by the product of two lines or of two bends, or by two bends of each and all products of
-these. What is explained by chance is a sum of
-squares of normal numbers, which is brought to the scale of one.
+these. What is explained by chance is a sum of squares of normal numbers, which is brought to the scale of one.
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ COSINES = 5
 AT_ONCE = 1 << 19  # values
 _CLIP = 3.0  # standard deviations: an outlier should not make a pair
 _MOST_OUTPUTS, _MOST_DIRECTIONS = 64, 8  # of the target: columns that are looked at, and what is kept of their span
-_ALIKE = 0.8  # correlation
-_OWN_WAVES = range(1, 9)
-_LEAST_LEFT = 0.1  # of a product's length
+KINDS = 3  # of pairs among which chance has its choice: of lines, of bends, of both bends together
+_ALIKE = 0.8  # correlation of two features whose product tells little that a curve of one does not
+_OWN_WAVES = range(1, 9)  # cosines of a feature that count as its own curve
+_LEAST_LEFT = 0.1  # of a product's length, below which it is rounding
 _RIDGE = 0.02  # of a column's squared length
 
 
@@ -37,10 +37,10 @@ def target_directions(y: Tensor) -> Tensor:
     return orthonormal(lines_of(y.t()).t())[:, :_MOST_DIRECTIONS].float()
 
 
-def orthonormal(columns: Tensor) -> Tensor:
-    """An orthonormal basis of what some columns span: (n, k) -> (n, rank)."""
+def orthonormal(columns: Tensor, least: float = 1e-5) -> Tensor:
+    """An orthonormal basis of what some columns span, but for directions of hardly any size: (n, k) -> (n, rank)."""
     u, size, _ = torch.linalg.svd(columns, full_matrices=False)
-    basis: Tensor = u[:, size > 1e-5]
+    basis: Tensor = u[:, size > least]
     return basis
 
 
@@ -142,15 +142,20 @@ def best_partners(
         for left, right in tables:
             for direction in directions.t():
                 strength += ((left[first] * direction) @ right.t()).square_()
-        return strength.masked_fill_((lines[first] @ lines.t()).abs() > _ALIKE, -1.0)
+        strength.masked_fill_((lines[first] @ lines.t()).abs() > _ALIKE, -1.0)
+        strength[torch.arange(len(first)), first] = -1.0
+        return strength
 
     blocks = torch.split(torch.arange(k, device=directions.device), max(1, AT_ONCE // k))
     best = [strengths(first).max(dim=1) for first in blocks]
-    chosen = torch.cat([most.values for most in best]).argsort(descending=True, stable=True)[:pairs]
-    found = [torch.stack([chosen, torch.cat([most.indices for most in best])[chosen]], dim=1)]
+    strength, partner = (torch.cat(parts) for parts in zip(*best, strict=True))
+    chosen = strength.argsort(descending=True, stable=True)[:pairs]
+    chosen = chosen[strength[chosen] >= 0]  # some have no partner that is unlike
+    found = [torch.stack([chosen, partner[chosen]], dim=1)]
     if len(known):
-        others = strengths(known).topk(min(partners, k - 1), dim=1).indices  # (known, partners)
-        found.append(torch.stack([known.unsqueeze(1).expand_as(others), others], dim=2).flatten(0, 1))
+        others = strengths(known).topk(min(partners, k), dim=1)  # (known, partners)
+        both = torch.stack([known.unsqueeze(1).expand_as(others.indices), others.indices], dim=2)
+        found.append(both[others.values >= 0])
     distinct: Tensor = torch.unique(torch.cat(found).sort(dim=1).values, dim=0)
     return distinct
 
@@ -167,7 +172,9 @@ def interaction(products: Tensor, first: Tensor, second: Tensor, lines: Tensor, 
         Of all features: their lines, and where the sorted values stand.
     """
     kept = []
-    for some in torch.split(torch.arange(len(first), device=first.device), max(1, AT_ONCE // (20 * lines.shape[1]))):
+    for some in torch.split(
+        torch.arange(len(first), device=first.device), max(1, AT_ONCE // ((2 * len(_OWN_WAVES) + 2) * lines.shape[1]))
+    ):
         sides = (first[some], second[some])
         own = torch.stack(
             [part for side in sides for part in (lines[side], *(waves_at(places[side], k) for k in _OWN_WAVES))], dim=1
@@ -191,6 +198,7 @@ def explained_by(overlap: Tensor, gram: Tensor) -> Tensor:
     gram : Tensor (groups, w, w)
         Of the columns among themselves; a little is added, as columns may depend on each other.
     """
-    factor = torch.linalg.cholesky(gram + _RIDGE * torch.eye(gram.shape[-1]).to(gram))
-    half: Tensor = torch.linalg.solve_triangular(factor, overlap, upper=False)
-    return half.square().sum(dim=(1, 2))
+    factor, failed = torch.linalg.cholesky_ex(gram + _RIDGE * torch.eye(gram.shape[-1]).to(gram))
+    half = torch.linalg.solve_triangular(factor, overlap, upper=False)
+    held: Tensor = half.square().sum(dim=(1, 2)).masked_fill(failed > 0, 0.0)
+    return held

@@ -2,8 +2,9 @@
 
 Among thousands of features a random subset almost never holds the few that matter, least of all two that matter only
 together. No net is trained here: single features are judged by a line and by cosines of their rank, pairs by the
-product of two lines and of two bends, and what is found is taken out of the target before the next look. A screen
-proposes and decides nothing: the operator and the selector are shown more of what it points at, among uniform draws.
+product of two lines, of two bends, and by all bends of both (`bends`), and what is found is taken out of the target
+before the next look. A screen proposes and decides nothing: the operator and the selector are shown more of what it
+points at, among uniform draws.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from maskrank.core.bends import BentPairs
 from maskrank.core.evidence import (
     AT_ONCE,
     COSINES,
+    KINDS,
     as_normal,
     best_partners,
     interaction,
@@ -29,6 +31,7 @@ from maskrank.core.evidence import (
     surprise,
     surprise_alone,
     target_directions,
+    unit_length,
     values_of,
     waves_at,
 )
@@ -174,7 +177,7 @@ def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> lis
     ranked = alone.argsort(descending=True, stable=True)[: max(1, _ATOM_VALUES // n)]
     lines = lines_of(values_of(batch, ranked))
     none = ranked.new_zeros((0, 2))
-    atoms = _Atoms(len(alone), ranked, none, lines, lines.new_ones(len(lines)), cosines=0)
+    atoms = _Atoms(len(alone), ranked, none, lines[:0], lines, cosines=0)
     taken: dict[Unit, float] = {}
     atoms.explain(_Rest.of(target), taken, steps, beyond_chance=False)
     features = torch.tensor([j for (j,) in taken], device=ranked.device)
@@ -206,7 +209,9 @@ class _Rest:
 
     def explain(self, columns: Tensor) -> Tensor:
         """Take some columns out of the target; returns the directions that are new in them: (n, new)."""
-        new = orthonormal(columns - self.basis @ (self.basis.t() @ columns))
+        for _ in range(2):  # the second time for what rounding left
+            columns = columns - self.basis @ (self.basis.t() @ columns)
+        new = orthonormal(columns, least=0.5 * math.sqrt(_LEAST_NEW))
         self.target = self.target - new @ (new.t() @ self.target)
         self.basis = torch.cat([self.basis, new], dim=1)
         return new
@@ -214,13 +219,13 @@ class _Rest:
 
 @dataclass
 class _Atoms:
-    """The columns of the units that are followed up: one line and five cosines of each feature, one of each pair."""
+    """The units that are followed up: the line and five cosines of each feature, products of pairs, and bent pairs."""
 
     d: int
     features: Tensor  # (k,)
     pairs: Tensor  # (p, 2)
-    columns: Tensor  # (k + 5k + p, n), each of length 1
-    new: Tensor  # (k + 5k + p,) the squared length of what the basis does not hold yet
+    products: Tensor  # (p, n)
+    columns: Tensor  # (k + 5k + p, n), each of length 1 or 0: of a pair, what is new in its product
     cosines: int = COSINES  # of each feature
     bent: BentPairs | None = None
 
@@ -234,20 +239,19 @@ class _Atoms:
         x = values_of(batch, ranked)
         lines, places = lines_of(x), x.argsort(dim=1)
         among_known = torch.isin(ranked[:n_pairs], torch.tensor(known, device=ranked.device)).nonzero().squeeze(1)
-        pairs, products = [], []
+        pairs, products, interactions = [], [], []
         for table in (lines[:n_pairs], waves_at(places[:n_pairs], 2)):
             partners = best_partners(
                 [(table, table)], lines[:n_pairs], directions, among_known, pairs=_PAIRS, partners=_PARTNERS
             )
             first, second = partners.unbind(dim=1)
             pairs.append(ranked[partners])
-            product = (table[first] * table[second]).unsqueeze(1)
-            products.append(interaction(product, first, second, lines, places).squeeze(1))
+            products.append(unit_length(table[first] * table[second]))
+            interactions.append(interaction(products[-1].unsqueeze(1), first, second, lines, places).squeeze(1))
         curves = torch.stack([waves_at(places[:n_singles], k) for k in range(1, COSINES + 1)], dim=1).flatten(0, 1)
-        columns = torch.cat([lines[:n_singles], curves, *products])
-        new = columns.square().sum(dim=1)
+        columns = torch.cat([lines[:n_singles], curves, *interactions])
         bent = BentPairs.promising(ranked[:n_pairs], lines[:n_pairs], places[:n_pairs], directions, among_known)
-        return cls(len(singles), ranked[:n_singles], torch.cat(pairs), columns, new, bent=bent)
+        return cls(len(singles), ranked[:n_singles], torch.cat(pairs), torch.cat(products), columns, bent=bent)
 
     def explain(
         self,
@@ -271,7 +275,7 @@ class _Atoms:
             Features that are known to matter, besides those of the units.
         """
         n = self.columns.shape[1]
-        self.new = self.columns.square().sum(dim=1) - (self.columns @ rest.basis).square().sum(dim=1)
+        new = self.columns.square().sum(dim=1) - (self.columns @ rest.basis).square().sum(dim=1)  # squared lengths
         if self.bent is not None:
             self.bent.without(rest.basis)
         while len(units) < wanted and rest.basis.shape[1] < _SHARE_OF_ROWS * n:
@@ -279,48 +283,48 @@ class _Atoms:
             if directions.shape[1] == 0:
                 break
             now_known = known | {j for unit in units for j in unit}
-            surprises = self._surprises(directions, n - rest.basis.shape[1], now_known)
+            surprises = self._surprises(directions, new, n - rest.basis.shape[1], now_known)
             best = int(surprises.argmax())
             if float(surprises[best]) <= (0 if beyond_chance else -torch.inf):
                 break
-            new = rest.explain(self._columns_of(best))
-            if new.shape[1] == 0:
+            taken_out = rest.explain(self._columns_of(best))
+            if taken_out.shape[1] == 0:
                 break
             units.setdefault(self._unit(best), float(surprises[best]))
-            self.new -= (self.columns @ new).square().sum(dim=1)
+            new -= (self.columns @ taken_out).square().sum(dim=1)
             if self.bent is not None:
-                self.bent.take_out(new)
+                self.bent.take_out(taken_out)
 
-    def _surprises(self, directions: Tensor, n: int, known: frozenset[int]) -> Tensor:
-        """Of all columns, each among as many as there are of its kind; a pair with a known feature, among those."""
+    def _surprises(self, directions: Tensor, new: Tensor, n: int, known: frozenset[int]) -> Tensor:
+        """Of all units, each among as many as there are of its kind; a pair with a known feature, among those."""
         k, q = len(self.features), directions.shape[1]
-        explained = n * (self.columns @ directions).square().sum(dim=1) / self.new.clamp(min=_LEAST_NEW)
+        explained = n * (self.columns @ directions).square().sum(dim=1) / new.clamp(min=_LEAST_NEW)
         evidence = as_normal(explained, q)
-        kept = torch.isin(self.pairs, torch.tensor(sorted(known), device=self.pairs.device)).any(dim=1)
-        among = torch.where(kept, 3.0 * self.d * max(1, len(known)), 1.5 * self.d * (self.d - 1))
+        with_known = torch.isin(self.pairs, self.pairs.new_tensor(sorted(known))).any(dim=1)
+        among = torch.where(with_known, float(KINDS * self.d * max(1, len(known))), KINDS * self.d * (self.d - 1) / 2)
         line, curve, pair = torch.split(evidence, [k, self.cosines * k, len(self.pairs)])
         single = single_surprise(torch.cat([line.unsqueeze(1), curve.view(k, self.cosines)], dim=1), self.d)
         surprises = torch.cat([single[:, 0], single[:, 1:].flatten(), surprise(pair, among)])
-        surprises = surprises.masked_fill(self.new < _LEAST_NEW, -torch.inf)
+        surprises = surprises.masked_fill(new < _LEAST_NEW, -torch.inf)
         if self.bent is None:
             return surprises
         return torch.cat([surprises, self.bent.surprises(directions, n, self.d, self.pairs.new_tensor(sorted(known)))])
 
     def _columns_of(self, place: int) -> Tensor:
-        """What a unit's place stands for: (n, 1), of a bent pair (n, 8)."""
-        if self.bent is None or place < len(self.columns):
-            return self.columns[place].unsqueeze(1)
-        return self.bent.columns[place - len(self.columns)].t()
+        """What is explained with a unit: (n, 1), of a pair its product, too: (n, 2), of a bent pair (n, 8)."""
+        if self.bent is not None and place >= len(self.columns):
+            return self.bent.columns[place - len(self.columns)].t()
+        pair = place - (self.cosines + 1) * len(self.features)
+        columns = [self.columns[place]] if pair < 0 else [self.columns[place], self.products[pair]]
+        return torch.stack(columns, dim=1)
 
-    def _unit(self, column: int) -> Unit:
+    def _unit(self, place: int) -> Unit:
         """The feature or the pair of a place."""
         k = len(self.features)
-        if self.bent is not None and column >= len(self.columns):
-            first, second = sorted(self.bent.pairs[column - len(self.columns)].tolist())
-            return first, second
-        if column < k:
-            return (int(self.features[column]),)
-        if column < (self.cosines + 1) * k:
-            return (int(self.features[(column - k) // self.cosines]),)
-        first, second = sorted(self.pairs[column - (self.cosines + 1) * k].tolist())
+        if place < k:
+            return (int(self.features[place]),)
+        if place < (self.cosines + 1) * k:
+            return (int(self.features[(place - k) // self.cosines]),)
+        pairs = self.pairs if self.bent is None else torch.cat([self.pairs, self.bent.pairs])
+        first, second = sorted(pairs[place - (self.cosines + 1) * k].tolist())
         return first, second
