@@ -198,3 +198,17 @@ def test_partners_are_two_features_that_are_unlike() -> None:
     assert sum(0 in pair for pair in found) == 3  # as many as are unlike the known one
     same = lines[[0, 1]]
     assert len(best_partners([(same, same)], same, directions, known[:1], pairs=10, partners=5)) == 0
+
+
+def test_what_a_bent_pair_explains_is_taken_out_whole() -> None:
+    X, y = thin_ring(3, n=400, d=400)
+    batch = Rows(torch.from_numpy(X.astype(np.float32)), torch.from_numpy(y.astype(np.int64))).all()
+    directions = target_directions(torch.from_numpy(y.astype(float)))
+    atoms = screens._Atoms.promising(batch, torch.zeros(400), directions, [])
+    assert atoms.bent is not None
+    rest, units = screens._Rest.of(directions), {}
+    atoms.explain(rest, units, 4, beyond_chance=True)
+    assert (0, 1) in units
+    place = place_of(atoms.bent, 0, 1)
+    assert atoms.bent.gram[place].abs().max() < 0.05
+    assert (atoms.bent.columns[place] @ rest.target).abs().max() < 0.02
