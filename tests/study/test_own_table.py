@@ -49,6 +49,12 @@ def test_sweep_names_the_smallest_size_within_one_standard_error(ring: str) -> N
     assert shown.splitlines()[-1].startswith("2 features")
 
 
+def test_without_sizes_those_are_tried_that_the_table_has_room_for(ring: str) -> None:
+    code, shown, _ = call("sweep", ring, "--target", "kind", "--folds", "2", "-q")
+    assert code == 0
+    assert [line.split("|")[1].strip() for line in shown.splitlines()[2:6]] == ["1", "2", "3", "5"]
+
+
 @pytest.mark.parametrize(
     ("scores", "metric", "size"),
     [

@@ -59,7 +59,9 @@ def compare(
 def sweep(
     data: Data,
     target: Target = None,
-    sizes: Annotated[str, typer.Option(help="Numbers of features, separated by commas.")] = "1,2,5,10,20",
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of features, separated by commas; 1,2,3,5,10,20,50 as far as there are.")
+    ] = None,
     folds: Folds = 5,
     task: Task = "auto",
     drop: Drop = None,
@@ -79,8 +81,9 @@ def sweep(
 
     if csv is not None:
         check_writable(csv)
-    wanted = _numbers("--sizes", sizes, least=1)
+    given = None if sizes is None else _numbers("--sizes", sizes, least=1)
     table = load_table(data, target=target, drop=drop or [], task=task)
+    wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     fits, failed = compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):
         screen = console()
