@@ -1,6 +1,6 @@
 """How well the search finds what is hard to find, and what each of its pieces is worth.
 
-Usage: python benchmarks/search.py [madelon] [weak] [shuffled] [copies] [ablation] [--jobs 2]
+Usage: python benchmarks/search.py [madelon] [weak] [shuffled] [copies] [time] [ablation] [--jobs 2]
 
 Without names all sections are run. The tables go to results/search.md, one section each.
 """
@@ -226,11 +226,31 @@ def ablation(jobs: int) -> list[str]:
     return lines
 
 
+def time_of_small(jobs: int) -> list[str]:
+    """With and without the pieces of the search, in turns and one at a time."""
+    del jobs
+    lines = ["| problem, s = 5 | with | without | ratio |", "|---|---|---|---|"]
+    for name, make in PAPER_PROBLEMS.items():
+        kind = DualNetRegressor if name == "regression" else DualNetClassifier
+        spent = np.zeros((6, 2))
+        for seed in range(6):
+            X, y, _ = make(512, random_state=[8, seed])
+            spent[seed, 0] = fit(kind, 5, X, y, seed)[1]
+            with ExitStack() as stack:
+                for where, attribute, value in [*REMOVED["all screens"], *REMOVED["contest"]]:
+                    stack.enter_context(mock.patch.object(where, attribute, value))
+                spent[seed, 1] = fit(kind, 5, X, y, seed)[1]
+        first, second = spent[1:].mean(axis=0)  # the first fits warm up
+        lines.append(f"| {name} | {first:.2f} s | {second:.2f} s | {first / second:.2f} |")
+    return lines
+
+
 SECTIONS: dict[str, tuple[str, Callable[[int], list[str]]]] = {
     "madelon": ("Madelon's recipe: 20 columns of 500 that span 5 dimensions", madelon),
     "weak": ("Ten weak linear effects among 10,000, 200 rows", weak),
     "shuffled": ("Is there anything in the data?", shuffled),
     "copies": ("Correlated copies (r = 0.95), s = the number of relevant features", copies),
+    "time": ("What the search costs where it is not needed: 512 rows of 10 features", time_of_small),
     "ablation": ("Share of the relevant features found, in %, 2 seeds, without a piece", ablation),
 }
 
