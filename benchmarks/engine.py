@@ -426,7 +426,8 @@ def main() -> None:
 def _with_figures(run: dict, figures: list[dict]) -> dict:
     """A run with some of its figures measured anew."""
     anew = {figure["what"]: figure for figure in figures}
-    return {**run, "figures": [anew.get(figure["what"], figure) for figure in run["figures"]]}
+    kept = [anew.pop(figure["what"], figure) for figure in run["figures"]]
+    return {**run, "figures": [*kept, *anew.values()]}
 
 
 if __name__ == "__main__":
