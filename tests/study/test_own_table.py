@@ -14,7 +14,7 @@ from maskrank.study.own_table import smallest_size
 
 @pytest.fixture
 def ring(tmp_path: Path) -> str:
-    X, y, _ = make_ring(240, 6, random_state=0)
+    X, y, _ = make_ring(600, 6, random_state=0)
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(6)])
     frame["kind"] = np.where(y, "in", "out")
     frame.to_csv(tmp_path / "ring.csv", index=False)
@@ -37,7 +37,8 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
     assert lines[0].split("|")[1].strip() == "method"
     scores = [float(line.split("|")[2].split("±")[0]) for line in lines[2:]]
     assert scores == sorted(scores, reverse=True)
-    assert "c0" in shown
+    ours = next(line for line in lines if line.startswith("| dualnet"))
+    assert sorted(ours.split("|")[5].strip().split(", ")) == ["c0", "c1"]  # in every fold
     fits = pd.read_csv(out)
     assert sorted(fits["method"].unique()) == ["dualnet", "lasso", "mrmr"]
     assert len(fits) == 6
