@@ -78,7 +78,7 @@ def test_the_one_standard_error_rule(scores: dict[int, list[float]], metric: str
         (("compare", "--size", "6"), "size 6 must lie in 1..5: the table has 6 features"),
         (("sweep", "--sizes", "2,six"), "--sizes 2,six: whole numbers"),
         (("sweep", "--sizes", "0,2"), "--sizes 0,2: at least 1 feature is needed"),
-        (("compare", "--folds", "200"), "fewer than 200 folds"),
+        (("compare", "--folds", "601"), "fewer than 601 folds"),
     ],
 )
 def test_bad_input_ends_with_one_line(ring: str, arguments: tuple[str, ...], message: str) -> None:
