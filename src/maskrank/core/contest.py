@@ -21,6 +21,7 @@ from maskrank.core.training import DualNetTrainer
 
 _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
+_HOPE = 0.5  # of what the screens saw in m_opt that they must see in a challenger
 _SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
 _SETTLING = 160  # operator batches around a new m_opt
 
@@ -36,8 +37,13 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
             break
         importance = subset_importance(trainer.selector, best)
         finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
+        seen = _seen(finalists, hint)
+        hopeful = seen >= _HOPE * seen[0]
+        finalists, seen = finalists[hopeful], seen[hopeful]
+        if len(finalists) == 1:
+            break
         fitted = crossfit(trainer.task, trainer.rows, finalists, config=trainer.config, generator=trainer.generator)
-        winner = finalists[_winner(fitted.losses, _seen(finalists, hint))]
+        winner = finalists[_winner(fitted.losses, seen)]
         if torch.equal(winner, best):
             break
         best = winner
@@ -48,9 +54,11 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
 
 
 def _nothing_missing(best: Tensor, hint: Hint) -> bool:
-    """Whether a subset holds all clear units, and the straight features that it has room for."""
+    """Whether a subset holds all clear units, and, in the places they leave, the straight features it has room for."""
     inside = set(best.tolist())
-    return inside.issuperset(hint.straight[: len(inside)]) and all(inside.issuperset(unit) for unit in hint.clear)
+    if not all(inside.issuperset(unit) for unit in hint.clear):
+        return False
+    return inside.issubset(hint.clear_features) or inside.issuperset(hint.straight[: len(inside)])
 
 
 def _winner(losses: Tensor, seen: Tensor) -> int:

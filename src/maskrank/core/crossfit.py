@@ -70,7 +70,7 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
         chosen = values[:, places].unsqueeze(1).expand(-1, len(_DECAYS), -1, -1, -1)
         return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
-    optimizer = Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
+    weights, optimizer = list(nets.weights), Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
     steps = min(_STEPS, config.max_batches)
     for step in range(steps):
         optimizer.rate = _RATE * (1 - step / steps)
@@ -80,8 +80,9 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
         (loss * kinds * _FOLDS).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         with torch.no_grad():
-            for weight in nets.weights:
-                weight.mul_(1 - optimizer.rate * decay)
+            kept = 1 - optimizer.rate * decay
+            for weight in weights:
+                weight.mul_(kept)
     with torch.no_grad():
         outputs = outputs_on(held_out)
         judged = task.loss(outputs, y).mean(dim=1).view(len(subsets), len(_DECAYS))

@@ -190,8 +190,10 @@ class _Members:
         self.nets, self._decay, self._seen = nets, decay, seen
         self.lowest = torch.full_like(decay.flatten(), torch.inf) if lowest is None else lowest
         self.best_step = 0
+        self._weights, self._moving = list(nets.weights), list(nets.parameters())  # looked up once: it is slow
         self._shrink(0.0)
         self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
+        self._following = list(self._average.parameters())
 
     def __len__(self) -> int:
         return len(self.lowest)
@@ -201,14 +203,15 @@ class _Members:
         """After a step of the optimiser: decay, and the averages follow."""
         self._shrink(rate)
         follow = 1 - min(_AVERAGING, step / (step + 10))
-        torch._foreach_lerp_(list(self._average.parameters()), list(self.nets.parameters()), follow)
+        torch._foreach_lerp_(self._following, self._moving, follow)
 
     @torch.no_grad()
     def _shrink(self, rate: float) -> None:
         """Weight decay, and nothing from the features a member does not look at."""
-        for weight in self.nets.weights:
-            weight.mul_(1 - rate * self._decay)
-        self.nets.weights[0].mul_(self._seen)
+        kept = 1 - rate * self._decay
+        for weight in self._weights:
+            weight.mul_(kept)
+        self._weights[0].mul_(self._seen)
 
     @torch.no_grad()
     def judge(self, task: Task, x: Tensor, y: Tensor, step: int) -> None:
