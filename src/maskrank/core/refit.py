@@ -190,10 +190,11 @@ class _Members:
         self.nets, self._decay, self._seen = nets, decay, seen
         self.lowest = torch.full_like(decay.flatten(), torch.inf) if lowest is None else lowest
         self.best_step = 0
-        self._weights, self._moving = list(nets.weights), list(nets.parameters())  # looked up once: it is slow
+        self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
+        self._moving: list[Tensor] = list(nets.parameters())
         self._shrink(0.0)
         self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
-        self._following = list(self._average.parameters())
+        self._following: list[Tensor] = list(self._average.parameters())
 
     def __len__(self) -> int:
         return len(self.lowest)
