@@ -49,3 +49,12 @@ def test_every_selected_feature_of_negative_importance_is_tried() -> None:
 def test_the_full_subset_stays_as_it_is() -> None:
     everything = torch.arange(4)
     assert torch.equal(improve_subset(additive_selector([1.0, 2.0, 3.0, 4.0]), everything, max_rounds=5), everything)
+
+
+def test_among_thousands_later_rounds_look_at_the_most_important_and_still_reach_the_best() -> None:
+    worth = 0.1 * torch.randn(5_000, generator=torch.Generator().manual_seed(0))
+    selector = additive_selector(worth.tolist())
+    worst = worth.argsort()[:8].sort().values
+    assert improve_subset(selector, worst, max_rounds=3).tolist() != worst.tolist()
+    found = improve_subset(selector, worst, max_rounds=20)
+    assert torch.equal(found, worth.argsort(descending=True)[:8].sort().values)

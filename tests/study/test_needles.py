@@ -13,7 +13,7 @@ from maskrank.cli import app
 from maskrank.study import needles
 from maskrank.study.metrics import auprc, best_p
 from maskrank.study.needles import PROBLEMS, fold_of, run_needles
-from maskrank.study.runner import run_jobs
+from maskrank.study.runner import one_by_one, run_jobs
 
 
 def test_best_p_counts_relevant_ones_among_the_p_best() -> None:
@@ -70,12 +70,26 @@ def _halves(job: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_failed_job_is_reported_and_does_not_stop_the_rest(tmp_path: Path) -> None:
     jobs = [{"x": x} for x in range(4)]
-    finished, failed = run_jobs(jobs, _halves, tmp_path, quiet=True)
+    finished, failed = run_jobs(jobs, one_by_one(_halves), tmp_path, quiet=True)
     assert [line["half"] for line in finished] == [0.0, 1.0, 1.5]
     assert [line["error"] for line in failed] == ["RuntimeError: no luck"]
     assert len([json.loads(line) for line in (tmp_path / "fits.jsonl").read_text().splitlines()]) == 4
-    _, failed = run_jobs(jobs, _halves, tmp_path, resume=True, quiet=True)
+    _, failed = run_jobs(jobs, one_by_one(_halves), tmp_path, resume=True, quiet=True)
     assert len(failed) == 1  # tried again
+
+
+def test_jobs_that_belong_together_are_done_in_one_call(tmp_path: Path) -> None:
+    calls = []
+
+    def work(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        calls.append([job["x"] for job in jobs])
+        return [{"half": job["x"] / 2} for job in jobs]
+
+    jobs = [{"x": x} for x in range(5)]
+    run_jobs(jobs[:2], work, tmp_path, together=lambda job: job["x"] % 2, quiet=True)
+    finished, _ = run_jobs(jobs, work, tmp_path, together=lambda job: job["x"] % 2, resume=True, quiet=True)
+    assert calls == [[0], [1], [2, 4], [3]]
+    assert [line["half"] for line in finished] == [0.0, 0.5, 1.0, 1.5, 2.0]
 
 
 def test_the_command_line_runs_a_slice(tmp_path: Path) -> None:

@@ -8,9 +8,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from maskrank.baselines import BASELINES
 from maskrank.datasets import load_dataset, make_xor
 from maskrank.study import protocol
-from maskrank.study.protocol import Fold, Rows, check_method, divide, evaluate, methods, uses_all_features
+from maskrank.study.protocol import (
+    Fold,
+    Rows,
+    check_method,
+    divide,
+    evaluate,
+    evaluate_sizes,
+    methods,
+    orders_once,
+    uses_all_features,
+)
 
 
 def xor(n: int = 300) -> tuple[Rows, Fold]:
@@ -67,6 +78,31 @@ def test_the_choice_of_one_can_be_judged_by_another() -> None:
     assert own["score"] != by_svm["score"]
     assert uses_all_features("rf")
     assert not uses_all_features("rf+svm")
+
+
+_QUICKER = {
+    "dfs": {"hidden": (8,)},
+    "avgrad": {"hidden": (8,)},
+    "lime": {"hidden": (8,)},
+    "rf": {"n_estimators": 20, "max_depth": 4},
+    "san_aggr": {"epochs": 2},
+    "san_global": {"epochs": 2},
+}
+
+
+@pytest.mark.parametrize("method", [name for name in BASELINES if orders_once(name)])
+def test_one_fit_serves_every_size_where_the_order_is_always_the_same(method: str) -> None:
+    if BASELINES[method].library:
+        pytest.importorskip(BASELINES[method].library)
+    table, fold = xor(80)
+    settings = _QUICKER.get(method, {})
+    at_once = evaluate_sizes(method, table, fold, (2, 4), task="classification", settings=settings)
+    alone = evaluate(method, table, fold, 4, task="classification", settings=settings)
+    assert at_once[1]["selected"] == alone["selected"]
+    assert at_once[1]["selected"][:2] == at_once[0]["selected"]
+    assert at_once[1]["score"] == alone["score"]
+    assert at_once[0]["seconds"] == at_once[1]["seconds"]
+    assert not orders_once("dualnet")
 
 
 def test_our_method_gets_the_rows_that_are_left_out_for_early_stopping() -> None:

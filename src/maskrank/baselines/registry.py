@@ -33,6 +33,8 @@ class BaselineEntry:
         Which of the package's extras brings that.
     gives_scores : bool
         Whether it ranks what it chooses.
+    orders_once : bool
+        Whether its order of the features is the same for every size.
     tasks : tuple of str
     settings : mapping
         Parameters that go with the name.
@@ -44,24 +46,29 @@ class BaselineEntry:
     library: str | None = None
     extra: str | None = None
     gives_scores: bool = True
+    orders_once: bool = False
     tasks: tuple[str, ...] = _BOTH
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 _HERE = "maskrank.baselines"
 BASELINES: dict[str, BaselineEntry] = {
-    "dfs": BaselineEntry(f"{_HERE}.dfs:DFS", "DFS", "own"),
-    "avgrad": BaselineEntry(f"{_HERE}.avgrad:AvGrad", "AvGrad", "own", "captum", "study"),
+    "dfs": BaselineEntry(f"{_HERE}.dfs:DFS", "DFS", "own", orders_once=True),
+    "avgrad": BaselineEntry(f"{_HERE}.avgrad:AvGrad", "AvGrad", "own", "captum", "study", orders_once=True),
     "fs": BaselineEntry(f"{_HERE}.forward:ForwardSelection", "FS", "own"),
-    "lasso": BaselineEntry(f"{_HERE}.lasso:Lasso", "LASSO", "mlp"),
-    "rf": BaselineEntry(f"{_HERE}.forest:RandomForest", "RF", "own"),
+    "lasso": BaselineEntry(f"{_HERE}.lasso:Lasso", "LASSO", "mlp", orders_once=True),
+    "rf": BaselineEntry(f"{_HERE}.forest:RandomForest", "RF", "own", orders_once=True),
     "rfe": BaselineEntry(f"{_HERE}.rfe:RFE", "RFE", "svm"),
-    "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm"),
+    "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm", orders_once=True),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
     "ccm": BaselineEntry(f"{_HERE}.ccm:CCM", "CCM", "svm", gives_scores=False),
-    "lime": BaselineEntry(f"{_HERE}.lime:LIME", "LIME", "mlp", "lime", "study"),
-    "san_aggr": BaselineEntry(f"{_HERE}.san:SAN", "SAN (AGGR)", "mlp", settings={"aggregate": "aggr"}),
-    "san_global": BaselineEntry(f"{_HERE}.san:SAN", "SAN (GLOBAL)", "mlp", settings={"aggregate": "global"}),
+    "lime": BaselineEntry(f"{_HERE}.lime:LIME", "LIME", "mlp", "lime", "study", orders_once=True),
+    "san_aggr": BaselineEntry(
+        f"{_HERE}.san:SAN", "SAN (AGGR)", "mlp", orders_once=True, settings={"aggregate": "aggr"}
+    ),
+    "san_global": BaselineEntry(
+        f"{_HERE}.san:SAN", "SAN (GLOBAL)", "mlp", orders_once=True, settings={"aggregate": "global"}
+    ),
     "lassonet": BaselineEntry(f"{_HERE}.lassonet:LassoNet", "LassoNet", "mlp", "lassonet", "bench"),
 }
 

@@ -9,8 +9,10 @@ from torch import Tensor
 from maskrank.core.selector import Selector
 from maskrank.core.subsets import top_s
 
+_WATCHED = 1024  # features of the highest importance that may enter after the first round of a search
 
-def importance_gradient(selector: Selector, hidden: Tensor) -> Tensor:
+
+def importance_gradient(selector: Selector, hidden: Tensor, features: Tensor | None = None) -> Tensor:
     """-df_S/dm: positive where the feature lowers the predicted loss.
 
     This function owns the sign of every score. The selector predicts a loss, so what helps has a negative
@@ -21,15 +23,18 @@ def importance_gradient(selector: Selector, hidden: Tensor) -> Tensor:
     hidden : Tensor (h,)
         The selector's first layer at the point where the derivative is taken: ``hidden_at`` a subset, or
         ``hidden_at_share``. From there the derivative costs one product of d×h.
+    features : Tensor (k,), optional
+        Take the derivative by some features alone.
 
     Returns
     -------
-    Tensor (d,)
+    Tensor (d,) or (k,)
     """
     point = hidden.detach().clone().requires_grad_(True)
     with torch.enable_grad():
         (gradient,) = torch.autograd.grad(selector.tail(point).squeeze(-1), point)
-    return _product(selector.weight.detach(), -gradient)
+    weight = selector.weight.detach()
+    return _product(weight if features is None else weight[features], -gradient)
 
 
 def _product(weight: Tensor, vector: Tensor) -> Tensor:
@@ -40,11 +45,11 @@ def _product(weight: Tensor, vector: Tensor) -> Tensor:
         return torch.from_numpy(weight.numpy() @ vector.numpy())
 
 
-def subset_importance(selector: Selector, subset: Tensor) -> Tensor:
-    """The importance of every feature at one subset: (s,) -> (d,)."""
+def subset_importance(selector: Selector, subset: Tensor, features: Tensor | None = None) -> Tensor:
+    """The importance of every feature, or of some, at one subset: (s,) -> (d,) or (k,)."""
     with torch.no_grad():
         hidden = selector.hidden_at(subset.unsqueeze(0)).squeeze(0)
-    return importance_gradient(selector, hidden)
+    return importance_gradient(selector, hidden, features)
 
 
 @torch.no_grad()
@@ -66,28 +71,43 @@ def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds:
 
 @torch.no_grad()
 def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int) -> Tensor:
-    """The validation rounds of Algorithm 2 (lines 6-26), from any subset; never to a higher predicted loss."""
-    if len(optimal) == selector.n_features:
+    """The validation rounds of Algorithm 2 (lines 6-26), from any subset; never to a higher predicted loss.
+
+    Of many features the first round looks at all; later ones at the 1,024 most important of that round, as one
+    exchange in s moves the selector's derivative little.
+    """
+    d = selector.n_features
+    if len(optimal) == d:
         return optimal
+    watched = None  # all
     for _ in range(max_rounds):
-        importance = subset_importance(selector, optimal)  # line 6
-        candidates = _exchanges(optimal, importance)  # lines 7-13 and 20-22
+        importance = subset_importance(selector, optimal, watched)  # line 6
+        places = optimal if watched is None else torch.searchsorted(watched, optimal)
+        candidates = _exchanges(optimal, places, importance, watched)  # lines 7-13 and 20-22
         predicted = selector(torch.cat([optimal.unsqueeze(0), candidates]))  # (1 + candidates,)
         best = int(predicted.argmin())
         if best == 0:
             break
+        if watched is None and d - len(optimal) > _WATCHED:
+            watched = torch.cat([optimal, importance.topk(_WATCHED).indices]).sort().values
         optimal = candidates[best - 1]
     return optimal
 
 
-def _exchanges(optimal: Tensor, importance: Tensor) -> Tensor:
-    """Each candidate swap of a round, as a subset: (candidates, s). Uses the importance up."""
-    inside = importance[optimal]  # (s,)
-    entering = importance.index_fill_(0, optimal, -torch.inf).argmax()  # i_max
+def _exchanges(optimal: Tensor, places: Tensor, importance: Tensor, watched: Tensor | None) -> Tensor:
+    """Each candidate swap of a round, as a subset: (candidates, s). Leaves -inf where m_opt stands in the importance.
+
+    Parameters
+    ----------
+    places : Tensor (s,)
+        Where the features of m_opt stand among the watched ones, to which the importance belongs.
+    """
+    inside = importance[places]  # (s,)
+    entering = importance.index_fill_(0, places, -torch.inf).argmax()  # i_max
     least = inside.argmin()  # i_min
     leaving = inside < 0  # i_neg
     leaving[least] = True
     positions = leaving.nonzero().squeeze(1)
     candidates = optimal.repeat(len(positions), 1)
-    candidates[torch.arange(len(positions)), positions] = entering
+    candidates[torch.arange(len(positions)), positions] = entering if watched is None else watched[entering]
     return candidates.sort(dim=1).values

@@ -21,7 +21,7 @@ from maskrank.files import write_atomically
 from maskrank.study.figures import new_figure
 from maskrank.study.markdown import table
 from maskrank.study.metrics import auprc, best_p
-from maskrank.study.runner import Job, Result, run_jobs
+from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 
 PROBLEMS = {
     "RING": make_ring,
@@ -69,7 +69,7 @@ def run_needles(
         for fold in range(folds)
         if d >= _LEAST_WIDTH[problem]
     ]
-    finished, failed = run_jobs(jobs, fit_one, out, n_jobs=n_jobs, resume=resume, quiet=quiet)
+    finished, failed = run_jobs(jobs, one_by_one(fit_one), out, n_jobs=n_jobs, resume=resume, quiet=quiet)
     fits = pd.DataFrame(finished)
     if len(fits):
         write_atomically(out / "needles.csv", fits.to_csv(index=False))

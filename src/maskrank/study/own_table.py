@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from maskrank.study.markdown import table as markdown
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
-from maskrank.study.runner import Job, Result, run_jobs
+from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
 
 Array = NDArray[Any]
@@ -47,7 +47,7 @@ def compare_methods(
     rows = Rows(table.X, np.asarray(table.y))
     divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
-    finished, failed = run_jobs(jobs, work, None, n_jobs=n_jobs, quiet=quiet)
+    finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet)
     return pd.DataFrame(finished), failed
 
 

@@ -12,7 +12,7 @@ found on the rows a method learns from, never on test rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -96,53 +96,68 @@ def divide(y: Array, splits: dict[str, Array], *, task: str, folds: int, seed: i
     ]
 
 
-def evaluate(
+def orders_once(method: str) -> bool:
+    """Whether one fit of a method serves every size."""
+    name = method.partition("+")[0]
+    return name in BASELINES and BASELINES[name].orders_once
+
+
+def evaluate(method: str, table: Rows, fold: Fold, size: int, **options: Any) -> Result:
+    """`evaluate_sizes` at one size."""
+    return evaluate_sizes(method, table, fold, (size,), **options)[0]
+
+
+def evaluate_sizes(
     method: str,
     table: Rows,
     fold: Fold,
-    size: int,
+    sizes: Sequence[int],
     *,
     task: str,
     seed: int = 0,
     settings: dict[str, Any] | None = None,
     mlp: tuple[int, ...] = (60, 30, 20),
     keep_history: bool = False,
-) -> Result:
-    """Fit one method on one fold, and judge it on the test rows.
+) -> list[Result]:
+    """Fit one method on one fold, once for all sizes if it orders the features once, and judge it on the test rows.
 
     Returns
     -------
-    dict
-        "score" (accuracy or mean squared error), "seconds" and "megabytes" of the fit, "selected" (best first),
-        "scores" of the features, and for our method "history" where it is asked for.
+    list of dict
+        Of each size "score" (accuracy or mean squared error), "seconds" and "megabytes" of the fit, "selected" (best
+        first), "scores" of the features, and for our method "history" where it is asked for.
     """
     check_method(method)
-    name, _, judge = method.partition("+")
     train, validation, test = (table.take(rows) for rows in fold)
-    started = time.perf_counter()
-    with _peak_memory() as memory:
-        if method == OURS:
-            model = _fit_ours(train, validation, size, task, seed, settings or {})
-            predict = model.predict
-        else:
-            model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
-            model.fit(*_learned(name, fold, table))
-            predict = None
-    seconds = time.perf_counter() - started
-    if predict is None:
-        predict = _predictor(judge or BASELINES[name].scored_by, model, train, task, mlp, seed)
     measure = accuracy_score if task == "classification" else mean_squared_error
-    line: Result = {
-        "score": float(measure(test.y, predict(test.X))),
-        "seconds": round(seconds, 3),
-        "megabytes": memory[0],
-        "selected": [int(i) for i in np.argsort(model.ranking_, kind="stable")[: int(model.support_.sum())]],
-    }
-    if len(model.ranking_) <= _MOST_SCORES:
-        line["scores"] = [float(f"{value:.6g}") for value in model.feature_importances_]
-    if keep_history and method == OURS:
-        line["history"] = _course(model)
-    return line
+    name, _, judge = method.partition("+")
+    lines: list[Result] = []
+    for size in sizes:
+        if not lines or not orders_once(method):
+            started = time.perf_counter()
+            with _peak_memory() as memory:
+                if method == OURS:
+                    model = _fit_ours(train, validation, size, task, seed, settings or {})
+                    order = np.argsort(model.ranking_, kind="stable")
+                else:
+                    model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
+                    order = model.fit(*_learned(name, fold, table)).order_
+            seconds = time.perf_counter() - started
+        chosen = order[:size]
+        judged_by = "own" if method == OURS else judge or BASELINES[name].scored_by
+        predict = model.predict if judged_by == "own" else _predictor(judged_by, chosen, train, task, mlp, seed)
+        line: Result = {
+            "score": float(measure(test.y, predict(test.X))),
+            "seconds": round(seconds, 3),
+            "megabytes": memory[0],
+            "selected": [int(i) for i in chosen],
+        }
+        if len(order) <= _MOST_SCORES:
+            line["scores"] = [float(f"{value:.6g}") for value in model.feature_importances_]
+        if keep_history and method == OURS:
+            line["history"] = _course(model)
+        lines.append(line)
+    return lines
 
 
 def _fit_ours(train: Rows, validation: Rows, size: int, task: str, seed: int, settings: dict[str, Any]) -> Any:
@@ -160,11 +175,9 @@ def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
     return table.X[rows], table.y[rows]
 
 
-def _predictor(judge: str, model: Any, train: Rows, task: str, mlp: tuple[int, ...], seed: int) -> Any:
-    """What predicts from a table: the method itself, or the SVM or MLP that judges its features."""
-    if judge == "own":
-        return model.predict
-    chosen = np.flatnonzero(model.support_)
+def _predictor(judge: str, chosen: Array, train: Rows, task: str, mlp: tuple[int, ...], seed: int) -> Any:
+    """The SVM or the MLP that judges features: a function that predicts from a table."""
+    chosen = np.sort(chosen)
     if judge == "mlp":
         net = MLP(hidden=mlp, task=task, random_state=seed).fit(train.X[:, chosen], train.y)
         return lambda X: net.predict(X[:, chosen])

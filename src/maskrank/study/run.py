@@ -17,7 +17,7 @@ import pandas as pd
 from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
-from maskrank.study.protocol import METRICS, Rows, divide, evaluate
+from maskrank.study.protocol import METRICS, Rows, divide, evaluate_sizes, orders_once
 from maskrank.study.runner import Job, Result, run_jobs
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
@@ -59,8 +59,8 @@ def run_study(
     for part in study.parts:
         load_dataset(part.data, data_dir=data_dir)  # a missing file is found before any work is done
     jobs = [job for job in study.jobs() if methods is None or job["method"] in methods]
-    work = partial(fit_job, study=study, data_dir=data_dir)
-    finished, failed = run_jobs(jobs, work, out, n_jobs=n_jobs, resume=resume, quiet=quiet)
+    work = partial(fit_jobs, study=study, data_dir=data_dir)
+    finished, failed = run_jobs(jobs, work, out, together=_one_fit, n_jobs=n_jobs, resume=resume, quiet=quiet)
     fits = pd.DataFrame(finished)
     if len(fits):
         datasets = {part.data: load_dataset(part.data, data_dir=data_dir) for part in study.parts}
@@ -74,24 +74,30 @@ def run_study(
     return fits, failed
 
 
-def fit_job(job: Job, *, study: Study, data_dir: str | None) -> Result:
-    """One method at one size on one fold."""
+def _one_fit(job: Job) -> tuple[Any, ...]:
+    """What jobs have in common that one fit can serve."""
+    return tuple(value for name, value in job.items() if name != "size" or not orders_once(job["method"]))
+
+
+def fit_jobs(jobs: list[Job], *, study: Study, data_dir: str | None) -> list[Result]:
+    """One method on one fold, at some sizes."""
+    job = jobs[0]
     part = study.part(job["data"])
     data = _loaded(job["data"], data_dir, job["seed"])
     splits = data.splits if part.published_test else {}
     folds = divide(data.y, splits, task=data.task, folds=max(2, part.folds), seed=job["seed"])
-    line = evaluate(
+    lines = evaluate_sizes(
         job["method"],
         Rows(data.X, data.y),
         folds[job["fold"]],
-        job["size"],
+        [job["size"] for job in jobs],
         task=data.task,
         seed=1_000 * job["seed"] + job["fold"],
         settings=dict(part.methods[job["method"]]),
         mlp=part.mlp,
         keep_history=study.keep_history,
     )
-    return {"metric": METRICS[data.task], **line}
+    return [{"metric": METRICS[data.task], **line} for line in lines]
 
 
 @lru_cache(maxsize=2)

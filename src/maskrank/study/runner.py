@@ -7,8 +7,9 @@ line are not done again. A job that fails has a line, too, with what went wrong,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,10 @@ _FILE = "fits.jsonl"
 
 def run_jobs(
     jobs: Sequence[Job],
-    work: Callable[[Job], Result],
+    work: Callable[[list[Job]], list[Result]],
     folder: Path | None,
     *,
+    together: Callable[[Job], Hashable] | None = None,
     n_jobs: int = 1,
     resume: bool = False,
     quiet: bool = False,
@@ -37,9 +39,11 @@ def run_jobs(
     ----------
     jobs : list of dict
     work : function
-        From a job to its result; both must survive being sent to another process.
+        From some jobs to their results; all must survive being sent to another process. See `one_by_one`.
     folder : Path or None
         Where results are kept; None keeps them in memory alone.
+    together : function, optional
+        Jobs for which it gives the same are handed to ``work`` at once; else each job by itself.
 
     Returns
     -------
@@ -52,16 +56,20 @@ def run_jobs(
     names = tuple(jobs[0])
     done = {} if file is None else {_key(line, names): line for line in _lines(file, names) if "error" not in line}
     open_jobs = [job for job in jobs if _key(job, names) not in done]
+    groups: dict[Hashable, list[Job]] = {}
+    for job in open_jobs:
+        groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)
     failed: dict[tuple[Any, ...], Result] = {}
     with _appending(file) as note, _bar(quiet) as bar:
         task = bar.add_task("fits", total=len(jobs), completed=len(jobs) - len(open_jobs))
         running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(_attempt)(work, job) for job in open_jobs
+            delayed(_attempt)(work, group) for group in groups.values()
         )
-        for line in running:
-            note(json.dumps(line))
-            (failed if "error" in line else done)[_key(line, names)] = line
-            bar.advance(task)
+        for lines in running:
+            for line in lines:
+                note(json.dumps(line))
+                (failed if "error" in line else done)[_key(line, names)] = line
+            bar.advance(task, len(lines))
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
 
@@ -90,11 +98,20 @@ def _appending(file: Path | None) -> Iterator[Callable[[str], None]]:
         yield note
 
 
-def _attempt(work: Callable[[Job], Result], job: Job) -> Result:
+def one_by_one(work: Callable[[Job], Result]) -> Callable[[list[Job]], list[Result]]:
+    """What `run_jobs` takes, from a function of one job."""
+    return partial(_each, work)
+
+
+def _each(work: Callable[[Job], Result], jobs: list[Job]) -> list[Result]:
+    return [work(job) for job in jobs]
+
+
+def _attempt(work: Callable[[list[Job]], list[Result]], jobs: list[Job]) -> list[Result]:
     try:
-        return {**job, **work(job)}
+        return [{**job, **result} for job, result in zip(jobs, work(jobs), strict=True)]
     except Exception as error:
-        return {**job, "error": f"{type(error).__name__}: {error}"}
+        return [{**job, "error": f"{type(error).__name__}: {error}"} for job in jobs]
 
 
 def _lines(file: Path, names: Sequence[str]) -> list[Result]:
