@@ -74,7 +74,7 @@ def test_rank_answers_in_one_screen_and_writes_what_was_asked(xor_csv: Path, tmp
     assert table["feature"].tolist()[:4] == document["selected"]
     assert table["rank"].tolist() == [1, 2, 3, 4] + [5] * 6
     page = paths["html"].read_text()
-    assert "http" not in page
+    assert "://" not in page
     assert all(name in page for name in document["selected"])
     assert load(paths["maskrank"]).result_.selected == tuple(document["selected"])
 

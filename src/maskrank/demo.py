@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from rich.console import Console
 from maskrank.datasets import Problem, make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.files import check_writable, write_atomically
-from maskrank.report import Section, render_report
+from maskrank.reference import all_features_score
+from maskrank.report import RankingSection, ranking_report
 from maskrank.screen import show_ranking
 
 _SIZE = 5
@@ -59,7 +60,10 @@ def run_demo(console: Console, *, report: str | None = None, verbose: int = 0, m
         console.print(f"truly relevant: {names}")
         show_ranking(console, model.result_)
         console.print(f"{problem.metric} {result}\n")
-        facts = [("truly relevant", names), (problem.metric, result), ("time", f"{seconds:.1f} s")]
-        sections.append(Section(problem.title, facts, model.result_, model.history_, asdict(model.config_)))
+        if report is not None:
+            facts = [("truly relevant", names), (problem.metric, result), ("time", f"{seconds:.1f} s")]
+            reference = all_features_score(model, X, y)
+            sections.append(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))
     if report is not None:
-        write_atomically(report, render_report("maskrank: the three problems", sections, command="maskrank demo"))
+        page = ranking_report("maskrank: the three problems of the paper", sections, command="maskrank demo")
+        write_atomically(report, page)

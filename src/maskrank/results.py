@@ -48,8 +48,9 @@ def ranking_json(model: Model, *, seconds: float) -> str:
 
 def ranking_csv(ranking: Ranking) -> str:
     """All features, best first."""
+    ranks = ranking.ranks
     rows = [
-        (ranking.ranks[i], ranking.names[i], ranking.scores[i], ranking.raw_scores[i], bool(ranking.support[i]))
+        (ranks[i], ranking.names[i], ranking.scores[i], ranking.raw_scores[i], bool(ranking.support[i]))
         for i in ranking.order
     ]
     return _csv(("rank", "feature", "importance", "raw_score", "selected"), rows)

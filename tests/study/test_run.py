@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from maskrank.cli import app
 from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
-from maskrank.study.figures import FIGURES, overlay
+from maskrank.images import overlay
+from maskrank.study.figures import FIGURES
 from maskrank.study.needles import run_needles
 from maskrank.study.protocol import check_method
 from maskrank.study.run import STUDIES, get_study, run_study

@@ -23,6 +23,9 @@ def rank(
     csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
     report: Report = None,
     model: Annotated[str | None, typer.Option("--model", help="Write the fitted model to this file.")] = None,
+    image: Annotated[
+        str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Rank the features of a table and keep the best of them.
@@ -42,6 +45,7 @@ def rank(
     from maskrank.tables import load_table
 
     table = load_table(data, target=target, drop=drop or [], task=task)
+    shape = None if image is None else _image_shape(image, len(table.names))
 
     import time
 
@@ -69,12 +73,20 @@ def rank(
     if csv is not None:
         write_atomically(csv, ranking_csv(fitted.result_))
     if report is not None:
-        from dataclasses import asdict
+        from maskrank.reference import all_features_score
+        from maskrank.report import RankingSection, ranking_report
 
-        from maskrank.report import Section, render_report
-
-        section = Section(table.target, summary, fitted.result_, fitted.history_, asdict(fitted.config_))
-        page = render_report(f"Feature ranking for {table.target}", [section], command=typed_command())
+        section = RankingSection(
+            f"Target: {table.target}",
+            fitted,
+            summary,
+            seconds,
+            table.X,
+            table.y,
+            all_features=all_features_score(fitted, table.X, table.y),
+            image_shape=shape,
+        )
+        page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
         write_atomically(report, page)
     if model is not None:
         fitted.save(model)
@@ -130,3 +142,13 @@ def _size(text: str | None) -> int | float | None:
         return float(text) if "." in text or "e" in text or "nan" in text else int(text)
     except ValueError:
         raise ValueError(f"--size {text}: a whole number, or a share between 0 and 1, is needed") from None
+
+
+def _image_shape(text: str, d: int) -> tuple[int, int]:
+    try:
+        height, width = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise ValueError(f"--image {text}: HEIGHTxWIDTH is needed, for example 28x28") from None
+    if height < 1 or width < 1 or height * width != d:
+        raise ValueError(f"--image {text}: has {height * width} pixels, but the table has {d} features")
+    return height, width

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import Data, DataDir, Quiet, console, polite, typed_command
+from maskrank.cli.common import Data, DataDir, Quiet, Report, check_distinct, console, polite, typed_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from maskrank.study.runner import Result
+    from maskrank.tables import Table
 
 Target = Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")]
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
@@ -36,22 +37,32 @@ def compare(
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
+    report: Report = None,
     quiet: Quiet = False,
 ) -> None:
     """Compare methods that choose features, on your own table, by cross-validation.
 
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
-    from maskrank.files import check_writable
+    from maskrank.files import check_writable, write_atomically
     from maskrank.study.own_table import compare_methods, comparison_table
     from maskrank.tables import load_table
 
-    if csv is not None:
-        check_writable(csv)
+    outputs = [path for path in (csv, report) if path is not None]
+    check_distinct(data, outputs)
+    for path in outputs:
+        check_writable(path)
     table = load_table(data, target=target, drop=drop or [], task=task)
     fits, failed = compare_methods(table, _listed(methods), [size], folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):
         console().print(comparison_table(fits, table.names), markup=False, soft_wrap=True)
+    if report is not None and len(fits):
+        from maskrank.report import comparison_report
+
+        title = f"Which method chooses best for {table.target}?"
+        facts = [*_facts(data, table, folds), ("size", f"{size} features")]
+        page = comparison_report(title, fits, table.names, facts, command=typed_command(), csv=_fits_csv(fits))
+        write_atomically(report, page)
     _finish(fits, failed, csv)
 
 
@@ -68,19 +79,22 @@ def sweep(
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
+    report: Report = None,
     quiet: Quiet = False,
 ) -> None:
     """How many features are enough? Cross-validates our method at several sizes.
 
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
-    from maskrank.files import check_writable
+    from maskrank.files import check_writable, write_atomically
     from maskrank.study.own_table import compare_methods, smallest_size, sweep_table
     from maskrank.study.protocol import OURS
     from maskrank.tables import load_table
 
-    if csv is not None:
-        check_writable(csv)
+    outputs = [path for path in (csv, report) if path is not None]
+    check_distinct(data, outputs)
+    for path in outputs:
+        check_writable(path)
     given = None if sizes is None else _numbers("--sizes", sizes, least=1)
     table = load_table(data, target=target, drop=drop or [], task=task)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
@@ -89,6 +103,12 @@ def sweep(
         screen = console()
         screen.print(sweep_table(fits), markup=False, soft_wrap=True)
         screen.print(f"\n{smallest_size(fits)} features: the fewest within one standard error of the best")
+    if report is not None and len(fits):
+        from maskrank.report import sweep_report
+
+        title, facts = f"How many features are enough for {table.target}?", _facts(data, table, folds)
+        page = sweep_report(title, fits, smallest_size(fits), facts, command=typed_command(), csv=_fits_csv(fits))
+        write_atomically(report, page)
     _finish(fits, failed, csv)
 
 
@@ -103,6 +123,7 @@ def study(
     methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
     widths: Annotated[str | None, typer.Option(help="needles: some numbers of features only.")] = None,
     folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
+    report: Report = None,
     quiet: Quiet = False,
 ) -> None:
     """Run an experiment of the paper, or one with known answers, again, and write its tables and figures.
@@ -111,10 +132,13 @@ def study(
     """
     from pathlib import Path
 
+    from maskrank.files import check_writable, write_atomically
     from maskrank.study.run import STUDIES
 
+    if report is not None:
+        check_writable(report)
     whole = name == "all"
-    failures = 0
+    failures, folders = 0, []
     for each in (*STUDIES, "needles") if whole else (name,):
         folder = Path(out or f"study-{name}") / (each if whole else "")
         try:
@@ -130,8 +154,14 @@ def study(
         for line in failed:
             typer.echo(f"maskrank: failed: {line}", err=True)
         failures += len(failed)
+        folders += [folder] if text else []
         if not quiet:
             typer.echo(f"written: {folder}", err=True)
+    if report is not None and folders:
+        from maskrank.report import study_report
+
+        page = study_report(f"Study: {name}", folders, command=typed_command())
+        write_atomically(report, page)
     if failures:
         raise typer.Exit(1)
 
@@ -207,12 +237,27 @@ def _numbers(option: str, text: str, *, least: int) -> list[int]:
     return numbers
 
 
+def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
+    """What a report says of the data."""
+    n, d = table.X.shape
+    return [
+        ("data", "standard input" if data == "-" else data),
+        ("table", f"{n:,} rows, {d:,} features; target {table.target}"),
+        ("task", f"{table.task} ({table.reason})"),
+        ("folds", f"{folds}; every row is tested once"),
+    ]
+
+
+def _fits_csv(fits: pd.DataFrame) -> str:
+    return fits.drop(columns=["scores"], errors="ignore").to_csv(index=False)
+
+
 def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None) -> None:
     """Write what was asked for, and end with an error where fits failed."""
     from maskrank.files import write_atomically
 
     if csv is not None and len(fits):
-        write_atomically(csv, fits.drop(columns=["scores"], errors="ignore").to_csv(index=False))
+        write_atomically(csv, _fits_csv(fits))
         typer.echo(f"written: {csv}", err=True)
     for line in failed:
         typer.echo(f"maskrank: failed: {line}", err=True)

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.datasets import Dataset
+from maskrank.images import overlay
 from maskrank.study.protocol import OURS, uses_all_features
 
 if TYPE_CHECKING:
@@ -82,28 +83,6 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
                 axes.set_axis_off()
                 axes.set_title(f"{method} {title}".strip(), fontsize=9)
         figure.savefig(out / f"maps_{data}.png", dpi=_DPI)
-
-
-def overlay(scores: Array, background: Array) -> Array:
-    """Importance as hue (blue low, red high) on a grey image; a pixel without a score shows the image alone.
-
-    Parameters
-    ----------
-    scores, background : array (d,)
-        Not negative.
-
-    Returns
-    -------
-    array (d, 3)
-        Red, green and blue from 0 to 1.
-    """
-    from matplotlib.colors import hsv_to_rgb
-
-    share = scores / max(float(scores.max()), 1e-12)
-    light = background / max(float(background.max()), 1e-12)
-    hue = (1 - share) * 240 / 360
-    colour = hsv_to_rgb(np.column_stack([hue, np.ones_like(hue), 0.55 + 0.45 * np.maximum(light, share)]))
-    return np.where((scores > 0)[:, None], colour, light[:, None])
 
 
 def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:

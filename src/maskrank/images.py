@@ -1,0 +1,50 @@
+"""Importance over an image: importance as hue on a grey background, and as a PNG file."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def overlay(scores: Array, background: Array) -> Array:
+    """Importance as hue (blue low, red high) on a grey image; a pixel without a score shows the image alone.
+
+    Parameters
+    ----------
+    scores, background : array (d,)
+        Scores that are not positive count as none; the background is stretched from black to white.
+
+    Returns
+    -------
+    array (d, 3)
+        Red, green and blue from 0 to 1.
+    """
+    share = np.maximum(scores, 0) / max(float(scores.max()), 1e-12)
+    light = background - background.min()
+    light = light / max(float(light.max()), 1e-12)
+    value = 0.55 + 0.45 * np.maximum(light, share)
+    return np.where((scores > 0)[:, None], _pure_hue((1 - share) * 2 / 3) * value[:, None], light[:, None])
+
+
+def _pure_hue(hue: Array) -> Array:
+    """Fully saturated colours: hues (d,) from 0 (red) over 1/3 (green) to 2/3 (blue) -> (d, 3)."""
+    away = np.abs((hue[:, None] * 6 - np.array([0.0, 2.0, 4.0]) + 3) % 6 - 3)
+    return np.clip(2 - away, 0, 1)
+
+
+def png(pixels: Array) -> bytes:
+    """A PNG file of an image (height, width, 3) with values from 0 to 1."""
+    height, width, _ = pixels.shape
+    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each row begins with its filter, none
+    rows[:, 1:] = np.round(255 * np.clip(pixels, 0, 1)).astype(np.uint8).reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, red green blue
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )

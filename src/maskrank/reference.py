@@ -1,0 +1,66 @@
+"""What the nets of the predictor make of all features: a figure to hold the chosen ones against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+
+from maskrank.core.config import DEFAULT, TrainConfig
+from maskrank.core.refit import refit_mlp
+from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.preparation import net_maker, resolve_device, resolve_seed, torch_threads
+
+_MOST_FEATURES = 5_000
+
+
+def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: Any) -> float | None:
+    """The validation figure of the predictor's nets, trained on all features of the same rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With an integer ``random_state``, so that the same rows are held out.
+    X, y : what it was fitted on
+
+    Returns
+    -------
+    float or None
+        Accuracy or mean squared error; None for a net of the user's own, and beyond 5,000 features.
+    """
+    if net_maker(model.operator) is not None:
+        return None
+    fresh = clone(model)
+    X, y = fresh._validate_rows(X, y, reset=True)
+    target = fresh._learn_target(y)
+    generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
+    training, validation = fresh._hold_out(X, target, None, None, generator)
+    columns = training.source.learn(training.rows)
+    varying = np.flatnonzero(columns.varies)
+    if len(varying) > _MOST_FEATURES:
+        return None
+    fresh._y_scaling = fresh._scale_target(training.target)
+    scaling = columns.scaling(enabled=model.standardize).take(varying)
+    rows = partial(fresh._rows, varying, scaling, fresh._y_scaling, resolve_device(model.device))
+    shown, held_out = rows(training), rows(validation)
+    importance = torch.from_numpy(model.raw_scores_[varying].copy()).to(shown.device)
+    features = torch.arange(len(varying), device=shown.device)
+    with torch_threads(1):
+        nets = refit_mlp(
+            fresh._task(), shown, held_out, features, importance, config=_with_refit(model.config_), generator=generator
+        )
+        with torch.no_grad():
+            outputs = nets(held_out.all().columns(features.unsqueeze(0))[0])
+    return fresh._measure(validation.target, outputs.cpu().double())
+
+
+def _with_refit(config: TrainConfig) -> TrainConfig:
+    """A recipe that has nets of its own for the predictor: the default's, where there are none."""
+    if config.refit_members:
+        return config
+    names = ("refit_members", "refit_cycles", "refit_batch", "refit_hidden", "refit_rate", "activation")
+    return replace(config, **{name: getattr(DEFAULT, name) for name in names})

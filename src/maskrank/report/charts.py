@@ -1,0 +1,125 @@
+"""Where the marks of a chart go; the templates draw them, and show the same numbers as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_WIDTH, _HEIGHT = 720.0, 190.0
+_MOST_POINTS = 400  # of a line
+
+
+@dataclass(frozen=True)
+class Line:
+    """A named series of points; ``kind`` is its class in the style sheet."""
+
+    name: str
+    kind: str
+    points: Sequence[tuple[float, float]]
+    marked: bool = False  # a dot at each point
+    spread: Sequence[float] = ()  # half the height of a band around each point
+
+
+def line_chart(
+    lines: Sequence[Line], *, x_label: str, y_label: str, marks: Sequence[tuple[float, str]] = (), log_x: bool = False
+) -> dict[str, Any]:
+    """Lines over one x axis.
+
+    Parameters
+    ----------
+    marks : sequence of (x, text)
+        Vertical lines.
+    """
+    lines = [line for line in lines if line.points]
+    spreads = [line.spread or [0.0] * len(line.points) for line in lines]
+    xs = [x for line in lines for x, _ in line.points]
+    low = min(
+        y - e for line, some in zip(lines, spreads, strict=True) for (_, y), e in zip(line.points, some, strict=True)
+    )
+    high = max(
+        y + e for line, some in zip(lines, spreads, strict=True) for (_, y), e in zip(line.points, some, strict=True)
+    )
+    ticks = nice_ticks(low, high)
+    low, high = min(low, ticks[0]), max(high, ticks[-1])
+    scale = math.log if log_x else float
+    left, right = scale(min(xs)), scale(max(xs))
+
+    def across(x: float) -> float:
+        return round(_WIDTH * (scale(x) - left) / ((right - left) or 1.0), 1)
+
+    def down(y: float) -> float:
+        return round(_HEIGHT * (1 - (y - low) / ((high - low) or 1.0)), 1)
+
+    drawn = []
+    for line, spread in zip(lines, spreads, strict=True):
+        points = [(across(x), down(y)) for x, y in thinned(line.points)]
+        upper = [(across(x), down(y + e)) for (x, y), e in zip(line.points, spread, strict=True)]
+        lower = [(across(x), down(y - e)) for (x, y), e in zip(line.points, spread, strict=True)]
+        band = [*upper, *reversed(lower)] if line.spread else []
+        drawn.append({"name": line.name, "kind": line.kind, "points": points, "band": band, "marked": line.marked})
+    x_ticks = sorted(set(xs)) if log_x else nice_ticks(min(xs), max(xs))
+    return {
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "lines": drawn,
+        "x_label": x_label,
+        "y_label": y_label,
+        "x_ticks": [(across(x), f"{x:g}") for x in x_ticks if min(xs) <= x <= max(xs)],
+        "y_ticks": [(down(y), f"{y:g}") for y in ticks],
+        "marks": [(across(x), text) for x, text in marks],
+        "table": [(line.name, thinned(line.points, 24)) for line in lines],
+    }
+
+
+def thinned(points: Sequence[tuple[float, float]], most: int = _MOST_POINTS) -> list[tuple[float, float]]:
+    """Some of many points, evenly, the first and the last among them."""
+    if len(points) <= most:
+        return list(points)
+    return [points[round(i * (len(points) - 1) / (most - 1))] for i in range(most)]
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers around a range, at equal steps of 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> nice_ticks(0.03, 0.97)
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    span = (high - low) or abs(high) or 1.0
+    rough = span / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [float(f"{step * i:.12g}") for i in range(first, max(last, first + 1) + 1)]
+
+
+def heat(value: float) -> dict[str, str]:
+    """Colours of a cell for a correlation: blue for -1, white for 0, orange for 1, and ink that can be read on it."""
+    ends = {True: (213, 94, 0), False: (0, 90, 160)}
+    end, share = ends[value >= 0], min(1.0, abs(value))
+    colour = [round(255 + (part - 255) * share) for part in end]
+    light = sum(weight * (part / 255) ** 2.2 for weight, part in zip((0.2126, 0.7152, 0.0722), colour, strict=True))
+    return {"background": f"rgb({colour[0]},{colour[1]},{colour[2]})", "ink": "#000" if light > 0.18 else "#fff"}
+
+
+def spans(changes: Sequence[tuple[int, tuple[int, ...]]], end: int) -> dict[int, list[tuple[int, int]]]:
+    """When each feature was in a subset that changed over time: from batch to batch.
+
+    Examples
+    --------
+    >>> spans([(10, (0, 1)), (30, (1, 2))], 50)
+    {0: [(10, 30)], 1: [(10, 50)], 2: [(30, 50)]}
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    for place, (begin, subset) in enumerate(changes):
+        until = changes[place + 1][0] if place + 1 < len(changes) else end
+        for feature in subset:
+            before = found.setdefault(feature, [])
+            if before and before[-1][1] == begin:
+                before[-1] = (before[-1][0], until)
+            else:
+                before.append((begin, until))
+    return found

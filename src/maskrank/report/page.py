@@ -1,0 +1,53 @@
+"""A page: one file with its style, its script and its data inside, that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import jinja2
+
+import maskrank
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of the package as HTML text; everything in ``values`` is escaped where it is shown."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("maskrank.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["signed"] = _signed
+    style, script = (_source(environment, name) for name in ("style.css", "report.js"))
+    return environment.get_template(template).render(versions=_versions(), style=style, script=script, **values)
+
+
+def packed(text: str) -> str:
+    """Text as the page's script unpacks it: compressed, and in letters that mean nothing to HTML."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def data_address(content: bytes, kind: str) -> str:
+    """A file inside the page, as the address of an image."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _signed(value: float, digits: int) -> str:
+    """With its sign, in typographic form; no sign where nothing is left after rounding."""
+    text = f"{abs(value):.{digits}f}"
+    return text if float(text) == 0 else ("−" if value < 0 else "+") + text
+
+
+def _source(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _versions() -> str:
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("torch", "scikit-learn", "numpy"))
+    return f"maskrank {maskrank.__version__}, {libraries}, Python {platform.python_version()}"

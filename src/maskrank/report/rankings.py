@@ -1,0 +1,214 @@
+"""The report of one or several rankings: the answer, how to read it, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskrank.core.progress import History
+from maskrank.core.ranking import Ranking
+from maskrank.images import overlay, png
+from maskrank.report.charts import Line, heat, line_chart, spans
+from maskrank.report.page import data_address, packed, render
+from maskrank.results import Model, metric_name, ranking_csv, ranking_json
+
+Array = NDArray[Any]
+
+_MOST_BARS = 1_000
+_MOST_IN_TIME = 40  # features of the picture of m_opt over time
+_MOST_CORRELATED = 30
+_MOST_CLASSES = 12
+_MOST_MAPS = 10  # classes with a mean image
+
+
+@dataclass(frozen=True)
+class RankingSection:
+    """One ranking of a report.
+
+    Attributes
+    ----------
+    title : str
+    model : fitted DualNetClassifier or DualNetRegressor
+    facts : list of (label, value)
+        What was asked, of which data, with which result.
+    seconds : float
+        What the fit took.
+    X, y : array (n, d), (n,), optional
+        What was learned from: for the balance of the classes, correlations and mean images.
+    all_features : float, optional
+        The validation figure of the same nets on all features.
+    image_shape : (height, width), optional
+        Where the features are the pixels of an image.
+    """
+
+    title: str
+    model: Model
+    facts: Sequence[tuple[str, str]]
+    seconds: float
+    X: Array | None = None
+    y: Array | None = None
+    all_features: float | None = None
+    image_shape: tuple[int, int] | None = None
+
+
+def ranking_report(title: str, sections: Sequence[RankingSection], *, command: str) -> str:
+    """The report as HTML text."""
+    return render("ranking.html", title=title, command=command, sections=[_view(section) for section in sections])
+
+
+def _view(section: RankingSection) -> dict[str, Any]:
+    model = section.model
+    ranking: Ranking = model.result_
+    chosen = ranking.order[: ranking.size]
+    return {
+        "title": section.title,
+        "facts": section.facts,
+        "signal": model.signal_,
+        "figures": _figures(section),
+        "balance": _balance(section.y) if metric_name(model) == "accuracy" and section.y is not None else [],
+        "bars": _bars(ranking),
+        "d": len(ranking.names),
+        "size": ranking.size,
+        "stability": _stability(model),
+        "losses": _losses(model.history_),
+        "in_time": _in_time(ranking, model.history_),
+        "correlations": [] if section.X is None else _correlations(section.X, chosen, ranking.names),
+        "correlated": [ranking.names[i] for i in chosen[:_MOST_CORRELATED]],
+        "maps": _maps(section, ranking),
+        "settings": {**asdict(model.config_), "seed": model.random_state},
+        "json": packed(ranking_json(model, seconds=section.seconds)),
+        "csv": packed(ranking_csv(ranking)),
+    }
+
+
+def _figures(section: RankingSection) -> dict[str, Any]:
+    """The validation figure beside that of no features and of all."""
+    model, ranking = section.model, section.model.result_
+    values = [("without any feature", model.baseline_score_), (f"the {ranking.size} chosen", model.validation_score_)]
+    if section.all_features is not None:
+        values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
+    rises = metric_name(model) == "accuracy"
+    largest = 1.0 if rises else max(value for _, value in values) or 1.0
+    rows = [(name, value, round(100 * max(0.0, value) / largest, 1)) for name, value in values]
+    return {"metric": "accuracy" if rises else "mean squared error", "rises": rises, "rows": rows}
+
+
+def _balance(y: Array) -> list[tuple[str, int, float]]:
+    """Classes by their rows, the largest first: label, rows, share in %."""
+    labels, counts = np.unique(y, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    shown = [(str(labels[i]), int(counts[i])) for i in order[:_MOST_CLASSES]]
+    if len(order) > _MOST_CLASSES:
+        rest = order[_MOST_CLASSES:]
+        shown.append((f"{len(rest)} more classes", int(counts[rest].sum())))
+    return [(label, count, round(100 * count / len(y), 1)) for label, count in shown]
+
+
+def _bars(ranking: Ranking) -> list[dict[str, Any]]:
+    """The chosen features: where each bar begins and how long it is, in % of the track."""
+    chosen = ranking.order[: min(ranking.size, _MOST_BARS)]
+    scores = ranking.scores[chosen]
+    low, high = min(0.0, float(scores.min())), max(0.0, float(scores.max()))
+    span = (high - low) or 1.0
+    return [
+        {
+            "rank": rank,
+            "name": ranking.names[i],
+            "score": float(score),
+            "left": round(100 * (min(0.0, float(score)) - low) / span, 2),
+            "width": round(100 * abs(float(score)) / span, 2),
+            "zero": round(100 * -low / span, 2),
+        }
+        for rank, (i, score) in enumerate(zip(chosen, scores, strict=True), 1)
+    ]
+
+
+def _stability(model: Model) -> dict[str, Any] | None:
+    """How often each feature was chosen in repeats, where there are some: those chosen at all, in consensus order."""
+    stability = getattr(model, "stability_", None)
+    if stability is None:
+        return None
+    rows = [
+        {
+            "name": stability.names[i],
+            "frequency": round(100 * float(stability.frequency[i]), 1),
+            "rank": (float(stability.rank_low[i]), float(stability.rank_median[i]), float(stability.rank_high[i])),
+            "score": (float(stability.score_low[i]), float(stability.score_median[i]), float(stability.score_high[i])),
+            "selected": bool(model.support_[i]),
+        }
+        for i in stability.order
+        if stability.frequency[i] > 0
+    ]
+    return {"repeats": stability.repeats, "rows": rows[:_MOST_BARS]}
+
+
+def _losses(history: History) -> list[dict[str, Any]]:
+    """Both nets' losses over the batches, with the phases marked."""
+    begin = [(float(history.batches.get("explore", 0)), "the search begins")]
+    operator = Line("operator, all subsets", "first", list(zip(history.batch, history.operator_loss, strict=True)))
+    judged = Line("best subset, held-out rows", "second", history.validation, marked=len(history.validation) < 60)
+    selector = Line("selector", "third", list(zip(history.batch, history.selector_loss, strict=True)))
+    return [
+        line_chart([operator, judged], x_label="operator batches", y_label="the operator's loss", marks=begin),
+        line_chart([selector], x_label="operator batches", y_label="the selector's loss", marks=begin),
+    ]
+
+
+def _in_time(ranking: Ranking, history: History) -> dict[str, Any]:
+    """When each feature was in the best subset, those of the final one first."""
+    if not history.optimal:
+        return {"rows": [], "left_out": 0}
+    first, last = history.optimal[0][0], max([*history.batch, history.optimal[-1][0] + 1])
+    found = spans(history.optimal, last)
+    ranks = ranking.ranks
+    order = sorted(found, key=lambda i: (ranks[i], -sum(b - a for a, b in found[i])))
+    length = (last - first) or 1
+    rows = [
+        {
+            "name": ranking.names[i],
+            "kept": bool(ranking.support[i]),
+            "batches": sum(b - a for a, b in found[i]),
+            "spans": [
+                (round(100 * (a - first) / length, 2), round(max(0.4, 100 * (b - a) / length), 2), a, b)
+                for a, b in found[i]
+            ],
+        }
+        for i in order[:_MOST_IN_TIME]
+    ]
+    return {"rows": rows, "left_out": len(order) - len(rows), "first": first, "last": last}
+
+
+def _correlations(X: Array, chosen: Array, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Pair-wise correlations of the first chosen features, one row each."""
+    shown = chosen[:_MOST_CORRELATED]
+    columns = np.asarray(X[:, shown], dtype=np.float64)
+    columns = columns - columns.mean(axis=0)
+    lengths = np.sqrt(np.square(columns).sum(axis=0))
+    columns /= np.where(lengths > 0, lengths, 1.0)
+    matrix = columns.T @ columns
+    return [
+        {"name": names[i], "cells": [{"value": float(value), **heat(float(value))} for value in row]}
+        for i, row in zip(shown, matrix, strict=True)
+    ]
+
+
+def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
+    """The importance map alone, and over the mean image of each class (of all rows for numbers)."""
+    if section.image_shape is None:
+        return []
+    scores = np.where(ranking.support, np.maximum(ranking.scores, 1e-9), 0.0)
+    backgrounds = [("alone", np.zeros(len(scores)))]
+    if section.X is not None and section.y is not None and metric_name(section.model) == "accuracy":
+        labels = np.unique(section.y)[:_MOST_MAPS]
+        backgrounds += [(f"over the mean of {label}", section.X[section.y == label].mean(axis=0)) for label in labels]
+    elif section.X is not None:
+        backgrounds.append(("over the mean", section.X.mean(axis=0)))
+    height, width = section.image_shape
+    return [
+        {"title": title, "image": data_address(png(overlay(scores, image).reshape(height, width, 3)), "image/png")}
+        for title, image in backgrounds
+    ]

@@ -1,0 +1,161 @@
+"""The reports of ``compare``, ``sweep`` and ``study``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from maskrank.report.charts import Line, line_chart
+from maskrank.report.page import data_address, packed, render
+
+
+def comparison_report(
+    title: str,
+    fits: pd.DataFrame,
+    names: Sequence[str],
+    facts: Sequence[tuple[str, str]],
+    *,
+    command: str,
+    csv: str,
+) -> str:
+    """Methods beside each other: scores over the folds, times, and the features each of them always chose.
+
+    Parameters
+    ----------
+    fits : DataFrame
+        One row a fit: method, fold, metric, score, seconds, selected.
+    names : sequence of str
+        Of all features.
+    csv : str
+        All fits, to be downloaded.
+    """
+    metric = fits["metric"].iloc[0]
+    low, high = _range(fits["score"], from_zero=metric != "accuracy")
+    rows = []
+    for method, some in fits.groupby("method", sort=False):
+        counts = pd.Series([i for chosen in some["selected"] for i in chosen]).value_counts(sort=False)
+        order = sorted(counts.index, key=lambda i: (-counts[i], _mean_place(some["selected"], i)))
+        rows.append(
+            {
+                "name": str(method),
+                "mean": float(some["score"].mean()),
+                "spread": float(some["score"].std(ddof=0)),
+                "dots": [(round(100 * (score - low) / (high - low), 2), float(score)) for score in some["score"]],
+                "at": round(100 * (float(some["score"].mean()) - low) / (high - low), 2),
+                "seconds": float(some["seconds"].mean()),
+                "features": [(names[i], int(counts[i])) for i in order[:12]],
+                "more": max(0, len(order) - 12),
+                "folds": len(some),
+            }
+        )
+    rows.sort(key=lambda row: row["mean"], reverse=metric == "accuracy")
+    return render(
+        "comparison.html",
+        title=title,
+        facts=facts,
+        metric=_metric(metric),
+        rises=metric == "accuracy",
+        low=low,
+        high=high,
+        rows=rows,
+        csv=packed(csv),
+        command=command,
+    )
+
+
+def sweep_report(
+    title: str, fits: pd.DataFrame, chosen: int, facts: Sequence[tuple[str, str]], *, command: str, csv: str
+) -> str:
+    """Scores against the number of features, with one standard error, and the size to take.
+
+    Parameters
+    ----------
+    fits : DataFrame
+        One row a fit: size, fold, metric, score, seconds.
+    chosen : int
+        The smallest size within one standard error of the best.
+    """
+    rows = []
+    for size, some in fits.groupby("size"):
+        error = float(some["score"].std(ddof=1) / np.sqrt(len(some))) if len(some) > 1 else 0.0
+        rows.append((int(size), float(some["score"].mean()), error, float(some["seconds"].mean())))
+    metric = _metric(fits["metric"].iloc[0])
+    line = Line("mean over the folds, with one standard error", "first", [(s, m) for s, m, _, _ in rows], marked=True)
+    line = Line(line.name, line.kind, line.points, marked=True, spread=[error for _, _, error, _ in rows])
+    marks = [(chosen, f"{chosen} are enough")]
+    chart = line_chart([line], x_label="features", y_label=metric, marks=marks, log_x=len(rows) > 1)
+    return render(
+        "sweep.html",
+        title=title,
+        facts=facts,
+        metric=metric,
+        chart_=chart,
+        rows=rows,
+        chosen=chosen,
+        csv=packed(csv),
+        command=command,
+    )
+
+
+def study_report(title: str, folders: Sequence[Path], *, command: str) -> str:
+    """The tables and pictures of studies, from the folders they were written to."""
+    studies = []
+    for folder in folders:
+        text = "\n".join(file.read_text(encoding="utf-8") for file in _texts(folder))
+        pictures = [(file.stem, data_address(file.read_bytes(), "image/png")) for file in sorted(folder.glob("*.png"))]
+        studies.append({"name": folder.name, "blocks": markdown_blocks(text), "pictures": pictures})
+    return render("study.html", title=title, studies=studies, command=command)
+
+
+def _texts(folder: Path) -> list[Path]:
+    return [folder / name for name in ("tables.md", "needles.md", "costs.md") if (folder / name).exists()]
+
+
+def markdown_blocks(text: str) -> list[dict[str, Any]]:
+    r"""The headings, paragraphs and tables of the study's own Markdown.
+
+    Examples
+    --------
+    >>> markdown_blocks("# A\n\n| x | y |\n|---|---|\n| 1 | 2 |")
+    [{'kind': 'h1', 'text': 'A'}, {'kind': 'table', 'head': ['x', 'y'], 'rows': [['1', '2']]}]
+    """
+    blocks: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            level = len(line) - len(line.lstrip("#"))
+            blocks.append({"kind": f"h{level}", "text": line.lstrip("# ")})
+        elif line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if all(set(cell) <= set("-: ") for cell in cells):
+                continue
+            if blocks and blocks[-1]["kind"] == "table" and not blocks[-1].get("closed"):
+                blocks[-1]["rows"].append(cells)
+            else:
+                blocks.append({"kind": "table", "head": cells, "rows": []})
+        elif line.strip():
+            blocks.append({"kind": "p", "text": line.strip()})
+        elif blocks and blocks[-1]["kind"] == "table":
+            blocks[-1]["closed"] = True
+    for block in blocks:
+        block.pop("closed", None)
+    return blocks
+
+
+def _mean_place(choices: Any, feature: int) -> float:
+    """At which place of its choice a feature stands, on average over the folds that chose it."""
+    return float(np.mean([list(chosen).index(feature) for chosen in choices if feature in chosen]))
+
+
+def _range(scores: pd.Series, *, from_zero: bool) -> tuple[float, float]:
+    """The axis of the dots: a little wider than the scores."""
+    low, high = float(scores.min()), float(scores.max())
+    slack = 0.05 * ((high - low) or abs(high) or 1.0)
+    return (max(0.0, low - slack) if from_zero else low - slack), high + slack
+
+
+def _metric(name: str) -> str:
+    return {"accuracy": "accuracy", "mse": "mean squared error"}[name]

@@ -1,0 +1,102 @@
+"use strict";
+// Everything a user named is put into the page as text, never as HTML.
+const ROWS_AT_ONCE = 20;
+
+async function unpacked(element) {
+  const bytes = Uint8Array.from(atob(element.textContent.trim()), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+function download(name, kind, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function cell(text, kind) {
+  const td = document.createElement("td");
+  td.className = kind;
+  td.textContent = text;
+  return td;
+}
+
+function signed(value) {
+  const text = Math.abs(value).toFixed(5);
+  return (Number(text) === 0 ? "" : value < 0 ? "−" : "+") + text;
+}
+
+function featureTable(box, answer) {
+  const rank = new Map(answer.selected.map((name, place) => [name, place + 1]));
+  const unselected = answer.selected.length + 1;
+  const features = Object.keys(answer.scores).map((name) => ({
+    name, rank: rank.get(name) ?? unselected, score: answer.scores[name], raw: answer.raw_scores[name], folded: name.toLowerCase(),
+  }));
+  const body = box.querySelector("tbody"), count = box.querySelector(".count"), more = box.querySelector(".more");
+  const search = box.querySelector("input"), heads = [...box.querySelectorAll("th[data-key]")];
+  let shown = features, limit = ROWS_AT_ONCE, key = "rank", direction = 1;
+
+  function draw() {
+    const rows = shown.slice(0, limit).map((feature) => {
+      const row = document.createElement("tr");
+      row.append(
+        cell(feature.rank < unselected ? feature.rank : "", "number"), cell(feature.name, "name"),
+        cell(signed(feature.score), "number"), cell(signed(feature.raw), "number"),
+      );
+      return row;
+    });
+    body.replaceChildren(...rows);
+    count.textContent = `${rows.length.toLocaleString("en")} of ${shown.length.toLocaleString("en")} shown`;
+    more.hidden = shown.length <= limit;
+    for (const head of heads) head.setAttribute("aria-sort", head.dataset.key === key ? (direction > 0 ? "ascending" : "descending") : "none");
+  }
+  function sort() {
+    const by = (a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) * direction || b.raw - a.raw;
+    features.sort(by);
+    filter();
+  }
+  function filter() {
+    const wanted = search.value.toLowerCase();
+    shown = features.filter((feature) => feature.folded.includes(wanted));
+    limit = ROWS_AT_ONCE;
+    draw();
+  }
+  for (const head of heads) head.querySelector("button").addEventListener("click", () => {
+    direction = head.dataset.key === key ? -direction : head.dataset.key === "rank" || head.dataset.key === "name" ? 1 : -1;
+    key = head.dataset.key;
+    sort();
+  });
+  search.addEventListener("input", filter);
+  more.addEventListener("click", () => { limit += 100; draw(); });
+  sort();
+}
+
+function topBars(section) {
+  const choice = section.querySelector("select.top");
+  if (!choice) return;
+  const rows = [...section.querySelectorAll(".bars tbody tr")];
+  const apply = () => rows.forEach((row, place) => { row.hidden = place >= Number(choice.value); });
+  choice.addEventListener("change", apply);
+  apply();
+}
+
+async function start() {
+  for (const section of document.querySelectorAll("section")) {
+    topBars(section);
+    for (const button of section.querySelectorAll("button[data-packed]")) {
+      const source = document.getElementById(button.dataset.packed);
+      button.addEventListener("click", async () => download(button.dataset.name, button.dataset.kind, await unpacked(source)));
+    }
+    const box = section.querySelector(".all-features");
+    if (box) featureTable(box, JSON.parse(await unpacked(document.getElementById(box.dataset.packed))));
+  }
+  for (const element of document.querySelectorAll(".needs-script")) element.hidden = false;
+  document.documentElement.dataset.ready = "yes";
+}
+let opened = [];
+window.addEventListener("beforeprint", () => { opened = [...document.querySelectorAll("details:not([open])")]; opened.forEach((d) => { d.open = true; }); });
+window.addEventListener("afterprint", () => opened.forEach((d) => { d.open = false; }));
+start();

@@ -1,0 +1,197 @@
+"""The reports in a real browser: Debian's chromium, headless, through playwright."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from maskrank.cli import app
+from maskrank.datasets import make_xor
+from maskrank.report import ranking_report
+from tests.report.pages import NASTY, fitted, section
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page, with what it said and what it asked for."""
+
+    def __init__(self, browser: Any, file: Path, **options: Any) -> None:
+        self.page = browser.new_page(accept_downloads=True, **options)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        started = time.perf_counter()
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("html[data-ready]", state="attached")
+        self.seconds = time.perf_counter() - started
+
+    def names(self) -> list[str]:
+        return self.page.locator(".all-features tbody td.name").all_text_contents()
+
+
+@pytest.fixture(scope="module")
+def xor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with xor.csv, and the report and the JSON that rank made of it."""
+    folder = tmp_path_factory.mktemp("xor")
+    X, y, _ = make_xor(512, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(10)]).assign(kind=y)
+    frame.to_csv(folder / "xor.csv", index=False)
+    asked = ["rank", str(folder / "xor.csv"), "--target", "kind", "--size", "5", "-q"]
+    outputs = ["--report", str(folder / "xor.html"), "--json", str(folder / "xor.json"), "--csv", str(folder / "x.csv")]
+    done = CliRunner().invoke(app, [*asked, *outputs])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_the_report_opens_without_an_error_or_a_request(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    assert opened.said == []
+    assert [url for url in opened.asked if not url.startswith(("data:", "blob:"))] == [(xor / "xor.html").as_uri()]
+    assert opened.page.locator(".bars tbody tr td.name").first.text_content() in ("x0", "x1", "x2")
+    assert "the same nets" in (opened.page.text_content("main") or "")
+
+
+def test_search_and_sort(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    page = opened.page
+    assert len(opened.names()) == 10
+    page.fill("input[type=search]", "X7")
+    assert opened.names() == ["x7"]
+    page.fill("input[type=search]", "nothing like it")
+    assert opened.names() == []
+    assert "0 of 0 shown" in page.text_content(".count")
+    page.fill("input[type=search]", "")
+    page.focus("th[data-key=name] button")
+    page.keyboard.press("Enter")  # by the keyboard alone
+    assert opened.names() == [f"x{i}" for i in range(10)]
+    assert page.get_attribute("th[data-key=name]", "aria-sort") == "ascending"
+    page.click("th[data-key=name] button")
+    assert opened.names() == [f"x{i}" for i in range(9, -1, -1)]
+    page.click("th[data-key=score] button")
+    shown = page.locator(".all-features tbody td:nth-child(3)").all_text_contents()
+    scores = [float(text.replace("\u2212", "-")) for text in shown]
+    assert scores == sorted(scores, reverse=True)
+    assert opened.said == []
+
+
+@pytest.mark.parametrize(("button", "file"), [("Download JSON", "xor.json"), ("Download CSV", "x.csv")])
+def test_downloads_equal_what_the_command_line_wrote(browser: Any, xor: Path, button: str, file: str) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    with opened.page.expect_download() as waiting:
+        opened.page.click(f"text={button}")
+    assert Path(waiting.value.path()).read_bytes() == (xor / file).read_bytes()
+
+
+def test_five_thousand_features_are_usable_within_two_seconds(browser: Any, tmp_path: Path) -> None:
+    names = tuple(f"gene {i}" for i in range(5_000))
+    part = replace(section(names[:3]), model=fitted(names, 500), X=None, y=None)
+    (tmp_path / "wide.html").write_text(ranking_report("wide", [part], command="maskrank rank"), encoding="utf-8")
+    opened = Opened(browser, tmp_path / "wide.html")
+    started = time.perf_counter()
+    opened.page.fill("input[type=search]", "gene 4999")
+    assert opened.names() == ["gene 4999"]
+    assert opened.seconds + time.perf_counter() - started < 2
+    assert opened.page.locator(".bars tbody tr:visible").count() == 25
+    opened.page.select_option("select.top", label="the first 100")
+    assert opened.page.locator(".bars tbody tr:visible").count() == 100
+
+
+def test_no_hostile_name_runs_or_changes(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "nasty.html").write_text(ranking_report(NASTY[0], [section(NASTY, 29)], command=NASTY[1]), "utf-8")
+    opened = Opened(browser, tmp_path / "nasty.html")
+    opened.page.click(".all-features .more")
+    assert opened.said == []
+    assert opened.page.evaluate("window.broken") is None
+    assert sorted(opened.names()) == sorted(NASTY)
+    drawn = opened.page.locator(".bars tbody td.name").all_text_contents()
+    assert sorted(drawn) == sorted(NASTY[:29])
+    assert opened.page.title() == NASTY[0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_both_schemes(browser: Any, xor: Path, scheme: str) -> None:
+    """WCAG's AA: every text at least 4.5 to 1 against what is behind it."""
+    opened = Opened(browser, xor / "xor.html", color_scheme=scheme)
+    for element in opened.page.locator("details").all():
+        element.evaluate("node => { node.open = true; }")
+    contrasts = opened.page.evaluate(_CONTRASTS)
+    assert len(contrasts) > 50
+    assert [entry for entry in contrasts if entry["ratio"] < 4.5] == []
+
+
+def test_nothing_is_wider_than_a_telephone(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html", viewport={"width": 390, "height": 800})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+_CONTRASTS = """() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const node of document.querySelectorAll("h1,h2,h3,p,td,th,dt,dd,li,summary,button,label,code,text,option")) {
+    if (!node.textContent.trim() || node.closest("[hidden]")) continue;
+    const style = getComputedStyle(node);
+    const ink = light(parse(node.tagName === "text" ? style.fill : style.color)), ground = light(behind(node));
+    const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+    found.push({ ratio, tag: node.tagName, text: node.textContent.trim().slice(0, 30) });
+  }
+  return found;
+}"""
+
+
+def test_a_study_and_a_comparison_open_without_an_error(browser: Any, tmp_path: Path) -> None:
+    from maskrank.report import comparison_report, study_report, sweep_report
+
+    r = np.random.default_rng(0)
+    fits = pd.DataFrame(
+        [
+            {"method": m, "size": s, "fold": f, "metric": "accuracy", "score": r.uniform(0.6, 0.9), "seconds": 1.0}
+            for m in ("dualnet", "rf")
+            for s in (1, 2, 5)
+            for f in range(3)
+        ]
+    ).assign(selected=[[0, 1]] * 18)
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "tables.md").write_text("# Title\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |\n", "utf-8")
+    pages = {
+        "compare": comparison_report("t", fits, NASTY, [("data", NASTY[1])], command="c", csv="a,b\n"),
+        "sweep": sweep_report("t", fits, 2, [("data", NASTY[1])], command="c", csv="a,b\n"),
+        "study": study_report("t", [tmp_path / "study"], command="c"),
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        opened = Opened(browser, tmp_path / f"{name}.html")
+        assert opened.said == []
+        assert opened.page.locator("td").count() >= 2

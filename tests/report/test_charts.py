@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskrank.images import overlay, png
+from maskrank.report.charts import Line, heat, line_chart, nice_ticks, spans, thinned
+
+
+@given(st.floats(-1e4, 1e4), st.floats(1e-4, 1e6))
+def test_ticks_are_few_equally_spaced_and_hold_the_range(low: float, span: float) -> None:
+    ticks = nice_ticks(low, low + span)
+    assert 2 <= len(ticks) <= 8
+    slack = 1e-6 * span + 1e-9 * abs(low)
+    assert ticks[0] <= low + slack
+    assert ticks[-1] >= low + span - slack
+    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0], rtol=1e-3)
+
+
+def test_a_line_runs_from_edge_to_edge_and_up_is_more() -> None:
+    view = line_chart([Line("a", "first", [(1, 0.0), (3, 1.0)])], x_label="x", y_label="y")
+    (x0, y0), (x1, y1) = view["lines"][0]["points"]
+    assert (x0, x1) == (0, view["width"])
+    assert y0 > y1
+
+
+def test_flat_and_single_points_can_be_drawn() -> None:
+    for points in ([(1, 2.0)], [(1, 2.0), (2, 2.0)], [(5, 0.0)]):
+        view = line_chart([Line("a", "first", points)], x_label="x", y_label="y")
+        assert all(np.isfinite(point).all() for point in view["lines"][0]["points"])
+
+
+def test_many_points_are_thinned_between_the_first_and_the_last() -> None:
+    points = [(float(i), float(i)) for i in range(1_000)]
+    few = thinned(points, 24)
+    assert len(few) == 24
+    assert (few[0], few[-1]) == (points[0], points[-1])
+
+
+def test_spans_follow_a_subset_over_time() -> None:
+    assert spans([(0, (1, 2)), (5, (2, 3)), (9, (1, 2))], 12) == {1: [(0, 5), (9, 12)], 2: [(0, 12)], 3: [(5, 9)]}
+
+
+@given(st.floats(-1, 1))
+def test_numbers_on_a_coloured_cell_can_be_read(value: float) -> None:
+    """The contrast of WCAG's AA, 4.5 to 1."""
+
+    def light(colour: tuple[int, ...]) -> float:
+        parts = [c / 255 for c in colour]
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    cell = heat(value)
+    background = light(tuple(int(part) for part in cell["background"][4:-1].split(",")))
+    ink = 0.0 if cell["ink"] == "#000" else 1.0
+    assert (max(background, ink) + 0.05) / (min(background, ink) + 0.05) >= 4.5
+
+
+def test_hue_runs_from_blue_to_red_and_pixels_without_a_score_stay_grey() -> None:
+    colours = overlay(np.array([0.0, 1e-9, 0.5, 1.0]), np.array([0.5, 1.0, 0.0, 0.0]))
+    assert colours[0].tolist() == [0.5, 0.5, 0.5]
+    assert colours[1].argmax() == 2
+    assert colours[2].argmax() == 1
+    assert colours[3].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_png_holds_the_pixels() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 5, 3)) / 255
+    content = png(pixels)
+    begin = content.index(b"IDAT") + 4
+    rows = np.frombuffer(zlib.decompress(content[begin:-16]), dtype=np.uint8).reshape(3, 16)
+    assert np.array_equal(rows[:, 1:].reshape(3, 5, 3), np.round(255 * pixels))
+    matplotlib = pytest.importorskip("matplotlib.image")
+    import io
+
+    assert np.allclose(matplotlib.imread(io.BytesIO(content)), pixels, atol=1e-6)
