@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC, SVR
 
+from maskrank.baselines import rfe
 from maskrank.baselines.rfe import RFE, Machine, margin_changes, pair_multipliers
-from maskrank.datasets import make_nonlinear_regression, make_xor
+from maskrank.datasets import make_nonlinear_regression, make_ring, make_xor
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -56,10 +59,26 @@ def test_the_machine_of_a_regression_is_scikit_learns() -> None:
     np.testing.assert_allclose(Machine(classify=False).fit(X, y).feature_importances_, changes - changes.min())
 
 
-def test_larger_steps_still_rank_the_chosen_one_by_one() -> None:
-    X, y, _ = make_xor(200, 10, random_state=0)
-    method = RFE(3, step=4).fit(X, y)
-    assert sorted(method.ranking_) == [1, 2, 3, *[4] * 7]
+@pytest.mark.parametrize("step", [40, 0.2])
+def test_of_many_features_several_leave_at_once_down_to_the_last_hundred(step: float) -> None:
+    X, y, _ = make_ring(120, 140, random_state=0)
+    rounds = []
+
+    class Counting(Machine):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Machine:
+            rounds.append(X.shape[1])
+            return super().fit(X, y)
+
+    with mock.patch.object(rfe, "Machine", Counting):
+        method = RFE(2, step=step).fit(X, y)
+    assert rounds == [140, *([112] if step == 0.2 else []), *range(100, 1, -1)]
+    assert sorted(method.order_) == list(range(140))
+
+
+@pytest.mark.parametrize("step", [0, -1, 1.5, 0.0])
+def test_a_bad_step_is_named(step: float) -> None:
+    with pytest.raises(ValueError, match=f"step={step} must be a number of features, or a share"):
+        RFE(2, step=step).fit(np.eye(8, 3), np.arange(8) % 2)
 
 
 def test_an_unknown_kernel_is_named() -> None:

@@ -58,7 +58,7 @@ BASELINES: dict[str, BaselineEntry] = {
     "fs": BaselineEntry(f"{_HERE}.forward:ForwardSelection", "FS", "own"),
     "lasso": BaselineEntry(f"{_HERE}.lasso:Lasso", "LASSO", "mlp", orders_once=True),
     "rf": BaselineEntry(f"{_HERE}.forest:RandomForest", "RF", "own", orders_once=True),
-    "rfe": BaselineEntry(f"{_HERE}.rfe:RFE", "RFE", "svm"),
+    "rfe": BaselineEntry(f"{_HERE}.rfe:RFE", "RFE", "svm", orders_once=True),
     "bahsic": BaselineEntry(f"{_HERE}.bahsic:BAHSIC", "BAHSIC", "svm", orders_once=True),
     "mrmr": BaselineEntry(f"{_HERE}.mrmr:MRMR", "mRMR", "svm", gives_scores=False),
     "ccm": BaselineEntry(f"{_HERE}.ccm:CCM", "CCM", "svm", gives_scores=False),

@@ -13,6 +13,7 @@ from sklearn.svm import SVC, SVR
 
 from maskrank.baselines._base import Array, Baseline, Floats, kept_random_state
 
+_ONE_BY_ONE = 100  # features from which on they leave one at a time
 _AT_ONCE = 1 << 22  # numbers of one block of the criterion
 
 
@@ -21,7 +22,8 @@ class RFE(Baseline):
 
     With the kernel "rbf" what leaves is the feature without which the machine's margin changes least, by Guyon's
     criterion with the multipliers as they are: DJ(i) = α'Hα - α'H(-i)α. With "linear" it is the squared weight, which
-    can't see an exclusive or. The chosen are ranked by going on, one at a time, to the last.
+    can't see an exclusive or. It goes on to the last feature, so that the order is the same whatever the
+    number to select.
 
     Parameters
     ----------
@@ -31,7 +33,8 @@ class RFE(Baseline):
     C : float
         Of the machine. The width of the kernel is gamma = 1 / (features · var(X)).
     step : int or float
-        Features that leave in a round, or their share of all.
+        Features that leave in a round, or their share of those left, as long as more than 100 are left. Then one at
+        a time.
     task : "auto", "classification" or "regression"
     random_state : int, NumPy generator or None
         Nothing is drawn.
@@ -59,12 +62,18 @@ class RFE(Baseline):
     def _rank(self, X: Floats, y: Array, size: int, rng: Generator) -> Array:
         if self.kernel not in ("rbf", "linear"):
             raise ValueError(f"kernel={self.kernel!r} is not known; there are rbf, linear")
+        if not (isinstance(self.step, int) and self.step >= 1) and not 0 < self.step < 1:
+            raise ValueError(f"step={self.step!r} must be a number of features, or a share between 0 and 1")
         machine = Machine(self.kernel, self.C, classify=self.task_ == "classification")
-        coarse = feature_selection.RFE(machine, n_features_to_select=size, step=self.step).fit(X, y).ranking_
-        chosen = np.flatnonzero(coarse == 1)
-        fine = feature_selection.RFE(machine, n_features_to_select=1, step=1).fit(X[:, chosen], y).ranking_
-        rest = np.argsort(coarse, kind="stable")[size:]
-        return np.concatenate([chosen[np.argsort(fine, kind="stable")], rest])
+        left, gone = np.arange(X.shape[1]), []  # the last to leave is the best
+        while len(left) > _ONE_BY_ONE and self.step != 1:
+            many = self.step if self.step >= 1 else max(1, int(self.step * len(left)))
+            leaving = np.argsort(machine.fit(X[:, left], y).feature_importances_, kind="stable")
+            leaving = leaving[: min(int(many), len(left) - _ONE_BY_ONE)]
+            gone.append(left[leaving])
+            left = np.delete(left, leaving)
+        places = feature_selection.RFE(machine, n_features_to_select=1, step=1).fit(X[:, left], y).ranking_
+        return np.concatenate([left[np.argsort(places, kind="stable")], *(some[::-1] for some in reversed(gone))])
 
 
 class Machine(BaseEstimator):  # type: ignore[misc]
