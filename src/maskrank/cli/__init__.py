@@ -16,7 +16,6 @@ app = typer.Typer(
     name="maskrank",
     help="Which features does a deep net really need, and in what order?",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

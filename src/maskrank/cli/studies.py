@@ -45,7 +45,8 @@ def compare(
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
     from maskrank.files import check_writable, write_atomically
-    from maskrank.study.own_table import compare_methods, comparison_table
+    from maskrank.screen import show_table
+    from maskrank.study.own_table import compare_methods, comparison_rows
     from maskrank.tables import load_table
 
     outputs = [path for path in (csv, report) if path is not None]
@@ -55,7 +56,7 @@ def compare(
     table = load_table(data, target=target, drop=drop or [], task=task)
     fits, failed = compare_methods(table, _listed(methods), [size], folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):
-        console().print(comparison_table(fits, table.names), markup=False, soft_wrap=True)
+        show_table(console(), *comparison_rows(fits, table.names))
     if report is not None and len(fits):
         from maskrank.report import comparison_report
 
@@ -87,7 +88,8 @@ def sweep(
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
     from maskrank.files import check_writable, write_atomically
-    from maskrank.study.own_table import compare_methods, smallest_size, sweep_table
+    from maskrank.screen import show_table
+    from maskrank.study.own_table import compare_methods, smallest_size, sweep_rows
     from maskrank.study.protocol import OURS
     from maskrank.tables import load_table
 
@@ -101,7 +103,7 @@ def sweep(
     fits, failed = compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):
         screen = console()
-        screen.print(sweep_table(fits), markup=False, soft_wrap=True)
+        show_table(screen, *sweep_rows(fits))
         screen.print(f"\n{smallest_size(fits)} features: the fewest within one standard error of the best")
     if report is not None and len(fits):
         from maskrank.report import sweep_report

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.study.markdown import table as markdown
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
@@ -74,19 +73,18 @@ def _check(table: Table, methods: Sequence[str], sizes: Sequence[int], folds: in
         raise ValueError(f"{len(table.y)} rows are too few for {folds} folds")
 
 
-def comparison_table(fits: pd.DataFrame, names: Sequence[str]) -> str:
-    """One line a method: its score, what a fit takes, and the features that every fold chose."""
+def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table, the best method first: score, what a fit takes, and what every fold chose."""
     metric = fits["metric"].iloc[0]
     body = []
     for method, some in fits.groupby("method", sort=False):
-        score = f"{some['score'].mean():.4g} ± {some['score'].std(ddof=0):.2g}"
         always = set.intersection(*(set(chosen) for chosen in some["selected"]))
-        first = [i for i in some["selected"].iloc[0] if i in always]
-        shown = ", ".join(names[i] for i in first[:6]) + (", …" if len(first) > 6 else "")
+        shown = ", ".join(names[i] for i in some["selected"].iloc[0] if i in always)
         label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
-        body.append([label, score, f"{some['seconds'].mean():.1f}", f"{len(first)}", shown])
-    best_first = sorted(body, key=lambda line: float(line[1].split()[0]), reverse=metric == "accuracy")
-    return markdown(["method", metric, "seconds", "stable", "chosen in every fold"], best_first)
+        mean, spread, seconds = some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean()
+        body.append((mean, [label, f"{mean:.4g}", f"{spread:.2g}", f"{seconds:.1f}", shown or "none"]))
+    body.sort(key=lambda line: line[0], reverse=metric == "accuracy")
+    return ["method", metric, "± std", "seconds", "chosen in every fold"], [line for _, line in body]
 
 
 def smallest_size(fits: pd.DataFrame) -> int:
@@ -109,13 +107,13 @@ def smallest_size(fits: pd.DataFrame) -> int:
     return int(mean.index[mean >= mean[best] - slack].min())
 
 
-def sweep_table(fits: pd.DataFrame) -> str:
-    """One line a size: score, standard error, seconds; the size to take is marked."""
+def sweep_rows(fits: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table, one a size: score, standard error, seconds; the size to take is marked."""
     chosen = smallest_size(fits)
     body = []
     for size, some in fits.groupby("size"):
         error = some["score"].std(ddof=1) / np.sqrt(len(some))
-        mark = "<- smallest within one standard error of the best" if size == chosen else ""
+        mark = "enough" if size == chosen else ""
         seconds = f"{some['seconds'].mean():.1f}"
         body.append([str(size), f"{some['score'].mean():.4g}", f"{error:.2g}", seconds, mark])
-    return markdown(["size", fits["metric"].iloc[0], "std. error", "seconds", ""], body)
+    return ["size", fits["metric"].iloc[0], "std. error", "seconds", ""], body
