@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from maskrank.core.ranking import Ranking
+from maskrank.shown import visible
 
-_BAR = 24  # characters
+_BAR = 20  # characters
 _MOST_ROWS = 40
 
 
@@ -18,7 +19,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     """Labels and values, one a line."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for label, value in facts:
-        table.add_row(Text(label, style="dim"), Text(value))
+        table.add_row(Text(label, style="dim"), Text(visible(value)))
     console.print(table)
 
 
@@ -26,7 +27,7 @@ def show_ranking(console: Console, ranking: Ranking) -> None:
     """The selected features, best first, with their scores and small bars."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=34)
+    table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("")
     chosen = ranking.order[: ranking.size]
@@ -35,7 +36,7 @@ def show_ranking(console: Console, ranking: Ranking) -> None:
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
         score = float(ranking.scores[i])
         bar = block * round(_BAR * max(0.0, score) / largest)
-        table.add_row(str(rank), Text(ranking.names[i]), f"{score:+.4f}", Text(bar, style="blue"))
+        table.add_row(str(rank), Text(visible(ranking.names[i])), f"{score:+.4f}", Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:
         console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.shown import one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,7 +29,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except (ValueError, OSError, ImportError) as error:
-            typer.echo(f"maskrank: {' '.join(str(error).split())}", err=True)
+            typer.echo(f"maskrank: {one_line(str(error))}", err=True)
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             typer.echo("maskrank: stopped", err=True)

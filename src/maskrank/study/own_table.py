@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskrank.shown import short
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
@@ -79,7 +80,7 @@ def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str]
     body = []
     for method, some in fits.groupby("method", sort=False):
         always = set.intersection(*(set(chosen) for chosen in some["selected"]))
-        shown = ", ".join(names[i] for i in some["selected"].iloc[0] if i in always)
+        shown = ", ".join(short(names[i]) for i in some["selected"].iloc[0] if i in always)
         label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
         mean, spread, seconds = some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean()
         body.append((mean, [label, f"{mean:.4g}", f"{spread:.2g}", f"{seconds:.1f}", shown or "none"]))
