@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 import maskrank
@@ -17,6 +19,8 @@ from maskrank.core.ranking import Ranking
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 
 Model = DualNetClassifier | DualNetRegressor
+_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
 
 
@@ -68,6 +72,12 @@ def predictions_csv(model: Model, selected: NDArray[np.float64]) -> str:
     return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
 
 
+def frame_csv(frame: pd.DataFrame) -> str:
+    """Any frame, without its index; what is missing is empty."""
+    filled = frame.astype(object).where(frame.notna(), "")
+    return _csv([str(name) for name in frame.columns], list(filled.itertuples(index=False, name=None)))
+
+
 def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
     """What was chosen, how good it is, and how long it took."""
     names = {"accuracy": "accuracy", "mse": "mean squared error"}
@@ -84,8 +94,17 @@ def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """CSV in which no text starts a formula: one that would gets an apostrophe in front, as spreadsheets expect."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return stream.getvalue()
+    writer = csv.writer(stream, lineterminator="\r\n")  # quotes what holds either character
+    lines = []
+    for row in (header, *rows):
+        writer.writerow([_guarded(cell) for cell in row])
+        lines.append(stream.getvalue()[:-2])
+        stream.seek(stream.truncate(0))
+    return "\n".join([*lines, ""])
+
+
+def _guarded(cell: Any) -> Any:
+    risky = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if risky else cell

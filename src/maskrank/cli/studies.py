@@ -251,7 +251,9 @@ def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
 
 
 def _fits_csv(fits: pd.DataFrame) -> str:
-    return fits.drop(columns=["scores"], errors="ignore").to_csv(index=False)
+    from maskrank.results import frame_csv
+
+    return frame_csv(fits.drop(columns=["scores"], errors="ignore"))
 
 
 def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None) -> None:

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from maskrank.core.ranking import Ranking
+from maskrank.results import frame_csv, ranking_csv
+from maskrank.screen import show_ranking
+
+
+def ranking(names: list[str], size: int) -> Ranking:
+    """Features that are ranked in the order of their names."""
+    scores = -np.arange(len(names), dtype=float)
+    return Ranking(tuple(names), np.arange(len(names)) < size, scores, scores)
+
+
+def cells(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+x", "-x", "@SUM(A1)", "\ttab", "\rreturn", "\nline", "-", "=", "-1e", "＝1"]
+)
+def test_no_name_starts_a_formula(name: str) -> None:
+    header, first, second = cells(ranking_csv(ranking([name, "plain"], 1)))
+    assert header == ["rank", "feature", "importance", "raw_score", "selected"]
+    assert first[1] == f"'{name}"
+    assert second[1:] == ["plain", "-1.0", "-1.0", "False"]  # numbers are as they are
+
+
+@pytest.mark.parametrize(
+    "name", ["weight", "a=b", "a-1", "'quoted", '"', "a\rb", "two\nlines", "-1.5", "+2", "-1e-5", ""]
+)
+def test_other_names_are_written_as_given(name: str) -> None:
+    assert cells(ranking_csv(ranking([name, "other"], 1)))[1][1] == name
+
+
+def test_frames_are_written_as_pandas_does_but_guarded() -> None:
+    frame = pd.DataFrame({"name": ["a", "b,c"], "n": [1, -2], "x": [0.1, np.nan], "list": [[1, 2], [3]]})
+    assert frame_csv(frame) == frame.to_csv(index=False)
+    assert cells(frame_csv(pd.DataFrame({"=h": ["=f", "-2"], "x": [-1, 2]}))) == [
+        ["'=h", "x"],
+        ["'=f", "-1"],
+        ["-2", "2"],
+    ]
+
+
+def test_one_line_a_feature_whatever_its_name() -> None:
+    names = [
+        "a" * 40,
+        "b" * 300,
+        "two\nlines",
+        "\x1b[31mred\x1b[0m",
+        "[red]markup[/red]",
+        "[/]",
+        "\u202eback",
+        "界" * 40,
+    ]
+    stream = io.StringIO()
+    show_ranking(Console(file=stream, width=80, color_system=None), ranking([*names, "left out"], len(names)))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 1 + len(names)
+    shown = ["a" * 40, "b" * 39 + "…", "two\\nlines", "\\x1b[31mred\\x1b[0m", "[red]markup[/red]", "[/]", "\\u202eback"]
+    for line, name in zip(lines[1:], shown, strict=False):
+        assert line[6:].startswith(f"{name} ")
+    assert max(map(len, lines)) <= 80
