@@ -46,6 +46,12 @@ def console() -> Console:
     return Console(highlight=False)
 
 
+def warn(lines: list[str], *, quiet: bool) -> None:
+    """Say on standard error what may be amiss with a table; the work goes on."""
+    for line in () if quiet else lines:
+        typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
+
+
 def check_distinct(data: str, outputs: list[str]) -> None:
     """No output may fall on the table or on another output."""
     seen = {os.path.realpath(data)}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from maskrank.cli.common import Data, Quiet, Report, check_distinct, console, polite, typed_command
+from maskrank.cli.common import Data, Quiet, Report, check_distinct, console, polite, typed_command, warn
 
 
 @polite
@@ -45,6 +45,7 @@ def rank(
     from maskrank.tables import load_table
 
     table = load_table(data, target=target, drop=drop or [], task=task)
+    warn(table.warnings, quiet=quiet)
     shape = None if image is None else _image_shape(image, len(table.names))
 
     import time

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import Data, DataDir, Quiet, Report, check_distinct, console, polite, typed_command
+from maskrank.cli.common import Data, DataDir, Quiet, Report, check_distinct, console, polite, typed_command, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +54,7 @@ def compare(
     for path in outputs:
         check_writable(path)
     table = load_table(data, target=target, drop=drop or [], task=task)
+    warn(table.warnings, quiet=quiet)
     fits, failed = compare_methods(table, _listed(methods), [size], folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):
         show_table(console(), *comparison_rows(fits, table.names))
@@ -99,6 +100,7 @@ def sweep(
         check_writable(path)
     given = None if sizes is None else _numbers("--sizes", sizes, least=1)
     table = load_table(data, target=target, drop=drop or [], task=task)
+    warn(table.warnings, quiet=quiet)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     fits, failed = compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
     if len(fits):

@@ -123,11 +123,41 @@ def test_duplicate_names(file: Path) -> None:
 
 def test_a_text_column_is_named_with_what_to_do(file: Path) -> None:
     file.write_text("a,city,y\n1,Oslo,0\n2,Bern,1\n1,Oslo,0\n2,Bern,1\n")
-    message = refused(file)
-    assert "column 'city' holds text, for example 'Oslo'" in message
-    assert "--drop city" in message
+    assert (
+        "column 'city' holds text, for example 'Oslo'; leave the column out with --drop city, or turn it into numbers"
+        in refused(file)
+    )
     file.write_text("a,b,y\n1,2,0\n2,n/k,1\n1,3,0\n2,4,1\n")
     assert "column 'b' holds text, for example 'n/k'" in refused(file)
+
+
+def test_all_columns_that_are_no_numbers_are_listed_at_once(file: Path) -> None:
+    file.write_text("day;a;full name;b;y\n2024-01-31;1;x;5;0\n2024-02-01;2;7;6;1\n;3;y;7;0\n")
+    message = refused(file)
+    assert "2 columns are not numbers: 'day' (dates, for example '2024-01-31'), 'full name' (text, for ex" in message
+    assert "leave the columns out with --drop day --drop 'full name', or turn them into numbers" in message
+    names = [f"c{i}" for i in range(60)]
+    pd.DataFrame({name: ["u", "v"] * 5 for name in names}).assign(y=[0, 1] * 5).to_csv(file, index=False)
+    assert "60 columns are not numbers: 'c0' (text, for example 'u'), 'c1'" in refused(file)
+    assert "--drop" not in refused(file)  # nobody types sixty options
+    assert refused(file, drop=names[:10]).endswith("or turn them into numbers first")
+    assert refused(file, drop=names[:10]).count("--drop") == 50
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["2024-01-31", "31.01.2024", "1/31/24", "2024-01-31T10:00:00Z", "31.01.2024 10:00", "31 Jan 2024", "10:30"],
+)
+def test_dates_are_called_dates(file: Path, date: str) -> None:
+    file.write_text(f"day;a;b;y\n{date};1;2;0\n{date};2;3;1\n")
+    assert f"column 'day' holds dates, for example {date!r}" in refused(file)
+
+
+def test_dates_of_parquet_are_called_dates(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    days = pd.to_datetime(["2024-01-31", "2024-02-01"])
+    pd.DataFrame({"day": days, "a": [1, 2], "y": [0, 1]}).to_parquet(tmp_path / "table.parquet")
+    assert "column 'day' holds dates" in refused(tmp_path / "table.parquet")
 
 
 def test_dropped_columns_may_hold_anything(file: Path) -> None:
@@ -147,17 +177,62 @@ def test_values_that_are_no_numbers_are_placed(file: Path, value: str, what: str
     assert "row 2" in message
 
 
+def test_all_columns_with_missing_values_are_named_in_the_options(file: Path) -> None:
+    file.write_text("a,b,c,y\n1,,,0\n1,2,3,1\n1,4,,0\n2,5,6,1\n")
+    message = refused(file)
+    assert "(1 such in the column, 3 in the table, in 2 columns)" in message
+    assert message.endswith("leave the columns out with --drop b --drop c, or fill them in first")
+
+
 @pytest.mark.parametrize("row", ["1,2", "1,2,3,4"])
-def test_ragged_rows_are_placed(file: Path, row: str) -> None:
-    file.write_text(f"a,b,y\n1,2,0\n{row}\n3,4,1\n")
-    assert f"line 3 has {row.count(',') + 1} fields, the header has 3" in refused(file)
+@pytest.mark.parametrize(("above", "line"), [("", 3), ("\n\n", 5), ("sep=,\n", 4)])
+def test_ragged_rows_are_placed(file: Path, row: str, above: str, line: int) -> None:
+    file.write_text(f"{above}a,b,y\n1,2,0\n{row}\n3,4,1\n")
+    assert f"line {line} has {row.count(',') + 1} fields, the header has 3" in refused(file)
+    file.write_text(f"{above}a,b,y\n1,2,0.5\n3,4,1\n")
+    assert load_table(str(file), target="y").names == ["a", "b"]
+
+
+def test_the_separator_is_the_one_that_fits_all_rows(file: Path) -> None:
+    file.write_text('"length, width, height";b;y\n1;2;0.5\n3;4;1\n')
+    assert load_table(str(file), target="y").names == ["length, width, height", "b"]
+    file.write_text("length, width, height;b;y\n1;2,5;0,5\n3;4;1\n")
+    assert load_table(str(file), target="y").names == ["length, width, height", "b"]
+    file.write_text("a" * 200_000)
+    assert "is not a table" in refused(file)
+
+
+def test_empty_rows_below_the_table_are_left_out(file: Path) -> None:
+    file.write_text("a;b;y\n1;2;0.5\n3;4;1\n;;\n;;\n")
+    assert load_table(str(file), target="y").X.tolist() == [[1, 2], [3, 4]]
+    file.write_text("a;b;y\n;;\n;;\n")
+    assert "has no rows" in refused(file)
+    file.write_text("a;b;y\n1;2;0\n;;\n3;4;1\n")
+    assert "missing value in row 2" in refused(file)
 
 
 def test_binary_files_and_other_encodings(file: Path) -> None:
     file.write_bytes(b"a,b,y\n\x00\x01\x02")
     assert "is a binary file" in refused(file)
-    file.write_bytes("a,größe,y\n1,2,0\n".encode("latin-1"))
-    assert "is not UTF-8 text" in refused(file)
+    for garbage in (b"a,b,y\n\xff\x01\x02", b"a,b,y\n\x81\n"):
+        file.write_bytes(garbage)
+        assert "is not UTF-8 text (byte 6)" in refused(file)
+    file.write_bytes(b"\xff\xfea\x00,")
+    assert "is not UTF-16 text" in refused(file)
+    file.write_bytes("a,b".encode("utf-32"))
+    assert "is a binary file" in refused(file)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_encodings_of_spreadsheets(file: Path, encoding: str, separator: str) -> None:
+    rows = "größe,preis €,y\r\n1,2.5,no\r\n3,4.5,yes\r\n5,6.5,no\r\n7,8.5,yes\r\n"
+    file.write_bytes(rows.replace(",", separator).encode(encoding))
+    table = load_table(str(file), target="y")
+    assert table.names == ["größe", "preis €"]
+    assert table.X[1].tolist() == [3, 4.5]
+    guessed = [f"{file}: is not UTF-8 text, so it was read as Windows-1252; save it as UTF-8 if names look odd"]
+    assert table.warnings == (guessed if encoding == "cp1252" else [])
 
 
 def test_old_line_ends_and_blank_first_lines(file: Path) -> None:
@@ -197,5 +272,7 @@ def test_targets_that_teach_nothing(file: Path) -> None:
 def test_selected_columns_in_any_order_among_any_others(file: Path) -> None:
     file.write_text("note,b,a\nx,2,1\n,4,3\n")
     assert select_columns(str(file), ["a", "b"]).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TableError, match="column 'note' holds text, for example 'x'; turn it into numbers first"):
+        select_columns(str(file), ["a", "note"])  # predict has no --drop
     with pytest.raises(TableError, match=r"needs column 'alpha', which the table lacks \(and 1 more: 'c'\)"):
         select_columns(str(file), ["alpha", "b", "c"])

@@ -1,0 +1,92 @@
+"""What columns hold that are no numbers, and the message that lists them with the options to add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from maskrank.shown import drop_flags
+from maskrank.tables.decimals import is_text, looks_like_numbers
+from maskrank.tables.text import TableError
+
+_MOST_SHOWN = 8  # columns described one by one
+_MOST_DROPPED = 50  # columns that anyone would leave out by options
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
+_DAY = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",  # 2024-01-31
+    r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",  # 31.01.2024 and 1/31/24
+    r"\d{1,2}[-. ]{1,2}[^\W\d_]{3,10}\.?[-, ]{1,2}\d{2,4}",  # 31 Jan 2024
+    r"[^\W\d_]{3,10}\.? \d{1,2},? \d{4}",  # January 31, 2024
+)
+_DATE = re.compile(rf"(?:{'|'.join(_DAY)})(?:[T ,]{{1,2}}{_CLOCK})?|{_CLOCK}")
+
+
+def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> NDArray[np.float64]:
+    """All columns as finite numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    where : str
+        What messages call the file.
+    droppable : bool
+        Whether a column can be left out with ``--drop``.
+    """
+    text = [name for name in frame.columns if is_text(frame[name])]
+    if text:
+        raise TableError(f"{where}: {_not_numbers(frame[text])}; {_advice(text, 'turn {} into numbers', droppable)}")
+    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        what = "a missing value" if np.isnan(values[row, column]) else "an infinite value"
+        holed = [str(frame.columns[i]) for i in np.flatnonzero(bad.any(axis=0))]
+        others = "" if len(holed) == 1 else f", in {len(holed)} columns"
+        name, in_column, in_all = frame.columns[column], int(bad[:, column].sum()), int(bad.sum())
+        raise TableError(
+            f"{where}: column {name!r} has {what} in row {row + 1} of the data ({in_column} such in the column, "
+            f"{in_all} in the table{others}); {_advice(holed, 'fill {} in', droppable)}"
+        )
+    return values
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first names, and how many there are."""
+    shown = ", ".join(repr(str(name)) for name in list(names)[:_MOST_SHOWN])
+    return shown + (f", … ({len(names)} in all)" if len(names) > _MOST_SHOWN else "")
+
+
+def _not_numbers(frame: pd.DataFrame) -> str:
+    """Which columns these are and what they hold instead."""
+    names = [str(name) for name in frame.columns]
+    held = [f"{_kind(frame[name])}, for example {_example(frame[name])!r}" for name in names[:_MOST_SHOWN]]
+    if len(names) == 1:
+        return f"column {names[0]!r} holds {held[0]}"
+    described = ", ".join(f"{name!r} ({what})" for name, what in zip(names, held, strict=False))
+    return f"{len(names)} columns are not numbers: {described}{', …' if len(names) > _MOST_SHOWN else ''}"
+
+
+def _advice(names: list[str], remedy: str, droppable: bool) -> str:
+    them, columns = ("it", "the column") if len(names) == 1 else ("them", "the columns")
+    remedy = remedy.format(them)
+    if not droppable or len(names) > _MOST_DROPPED:
+        return f"{remedy} first"
+    return f"leave {columns} out with {drop_flags(names)}, or {remedy} first"
+
+
+def _kind(column: pd.Series) -> str:
+    values = column.dropna()
+    if pd.api.types.is_datetime64_any_dtype(column) or all(_DATE.fullmatch(str(value).strip()) for value in values):
+        return "dates"
+    return "numbers that can be read in two ways" if looks_like_numbers(column) else "text"
+
+
+def _example(column: pd.Series) -> str:
+    """The first value that is no number."""
+    values = column.dropna()
+    text = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
+    return str((text if len(text) else values).iloc[0])[:40]

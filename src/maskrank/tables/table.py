@@ -1,0 +1,149 @@
+"""What a table must be: features that are numbers, and a target that something can be learned from.
+
+Every problem is a `TableError` of one line that names the file, the column or the value, and says what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from maskrank.tables.columns import listing, numbers_of
+from maskrank.tables.files import place, read_frame
+from maskrank.tables.text import TableError
+
+_MOST_CLASSES = 20  # of a target of whole numbers that counts as classes
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features and target of a data set.
+
+    Attributes
+    ----------
+    X : ndarray (n, d) of float
+    y : ndarray (n,)
+    names : list of str
+    target : str
+    task : "classification" or "regression"
+    reason : str
+        Why it is this task.
+    warnings : list of str
+        What was guessed, one line each.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    names: list[str]
+    target: str
+    task: str
+    reason: str
+    warnings: list[str] = field(default_factory=list)
+
+
+def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), task: str = "auto") -> Table:
+    """Read a file into features and target.
+
+    Parameters
+    ----------
+    source : str
+        A path, or "-" for CSV on standard input.
+    target : str, optional
+        Name of the target column; may be left out for .npz.
+    drop : sequence of str
+        Columns to leave out.
+    task : "auto", "classification" or "regression"
+    """
+    frame, guesses = read_frame(source)
+    where = place(source)
+    if target is None:
+        if not source.lower().endswith(".npz"):
+            raise TableError(f"{where}: name the target column with --target; there are {listing(frame.columns)}")
+        target = "y"
+    for name in (target, *drop):
+        _require_column(frame, name, where)
+    if target in drop:
+        raise TableError(f"{where}: column {target!r} can't be both target and dropped")
+    y, task, reason = _read_target(frame[target], task, where)
+    features = frame.drop(columns=[target, *drop])
+    if features.shape[1] < 2:
+        raise TableError(
+            f"{where}: {features.shape[1]} feature column(s) are left; at least 2 are needed to choose from"
+        )
+    X, names = numbers_of(features, where), list(features.columns)
+    table = Table(X, y, names, target, task, reason, guesses)
+    check_target(table, where)
+    return table
+
+
+def check_target(table: Table, where: str) -> None:
+    """Refuse a target that nothing can be learned from."""
+    values, counts = np.unique(table.y, return_counts=True)
+    if len(values) == 1:
+        raise TableError(
+            f"{where}: the target {table.target!r} is {values[0]} in every row: there is nothing to predict"
+        )
+    if table.task == "classification" and counts.min() < 2:
+        label = str(values[counts.argmin()])
+        raise TableError(
+            f"{where}: class {label!r} of the target {table.target!r} has 1 row; each class needs at least 2 (numbers "
+            "rather than classes? then --task regression)"
+        )
+
+
+def select_columns(source: str, names: Sequence[str]) -> NDArray[np.float64]:
+    """The named columns of a file, in this order; other columns may be anything."""
+    frame, _ = read_frame(source)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise TableError(
+            f"{place(source)}: the model needs column {missing[0]!r}, which the table lacks"
+            + _nearest(missing[0], frame)
+            + (f" (and {len(missing) - 1} more: {listing(missing[1:])})" if len(missing) > 1 else "")
+        )
+    return numbers_of(frame[list(names)], place(source), droppable=False)
+
+
+def _read_target(column: pd.Series, task: str, where: str) -> tuple[NDArray[Any], str, str]:
+    """Target values, the task, and why it is this task."""
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna())[0]) + 1
+        raise TableError(f"{where}: the target {column.name!r} has a missing value in row {row} of the data")
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
+        raise TableError(f"{where}: the target {column.name!r} holds an infinite value")
+    try:
+        distinct = column.nunique()
+    except TypeError as error:
+        raise TableError(f"{where}: the target {column.name!r} holds neither numbers nor text") from error
+    reason = "as asked"
+    if task == "auto":
+        whole = numeric and bool((column == column.round()).all())
+        classes = not numeric or (whole and distinct <= min(_MOST_CLASSES, max(2, len(column) // 5)))
+        task = "classification" if classes else "regression"
+        kind = "text" if not numeric else "whole numbers" if whole else "fractional numbers"
+        reason = f"the target holds {distinct} distinct values, {kind}"
+    if task == "regression":
+        if not numeric:
+            raise TableError(f"{where}: the target {column.name!r} holds text: that is --task classification")
+        return column.to_numpy(dtype=np.float64), task, reason
+    whole = numeric and bool(((column == column.round()) & (column.abs() < 2**63)).all())
+    return (column.to_numpy(dtype=np.int64) if whole else column.astype(str).to_numpy(dtype=str)), task, reason
+
+
+def _require_column(frame: pd.DataFrame, name: str, where: str) -> None:
+    if name not in frame.columns:
+        hint = _nearest(name, frame) or f"; there are {listing(frame.columns)}"
+        raise TableError(f"{where}: there is no column {name!r}{hint}")
+
+
+def _nearest(name: str, frame: pd.DataFrame) -> str:
+    folded = {str(column).casefold(): str(column) for column in frame.columns}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""

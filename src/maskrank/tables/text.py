@@ -1,0 +1,127 @@
+"""CSV as people and spreadsheets write it: its encoding, its separator, its rows."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import pandas as pd
+
+from maskrank.tables.decimals import read_numbers
+
+_SEPARATORS = ",;\t|"
+_LOOKED_AT = 20  # rows, to tell the separator
+_NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)  # for Excel, above the header
+
+
+class TableError(ValueError):
+    """A table that can't be used, and why, in one line."""
+
+
+def decode(content: bytes, where: str) -> tuple[str, list[str]]:
+    """The text of a file, and what had to be guessed for it."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _decode_wide(content, where), []
+    if b"\0" in content:
+        raise TableError(f"{where}: is a binary file, not text")
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        text = content.decode("cp1252", errors="replace")
+        if re.search("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]", text):
+            raise TableError(f"{where}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        return text, [f"{where}: is not UTF-8 text, so it was read as Windows-1252; save it as UTF-8 if names look odd"]
+
+
+def read_csv(text: str, where: str) -> pd.DataFrame:
+    """CSV, or the like with another separator, as a frame."""
+    whole = text
+    text, separator = _find_separator(text.lstrip("\ufeff\r\n"))
+    if not text.strip():
+        raise TableError(f"{where}: the file is empty")
+    above = len(whole[: len(whole) - len(text)].splitlines())
+    try:
+        header = next(_rows(text, separator))
+    except csv.Error as error:
+        raise TableError(f"{where}: is not a table: {error}") from error
+    try:
+        require_unique(header, where)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = _parse(text, separator, header)
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
+        _raise_ragged(text, separator, len(header), where, above)
+        raise TableError(f"{where}: is not a table: {str(error).strip()}") from error
+    if frame.empty:
+        raise TableError(f"{where}: the file has a header but no rows")
+    if frame[header[-1]].isna().any():
+        _raise_ragged(text, separator, len(header), where, above)
+    frame = read_numbers(frame, lambda: _parse(text, separator, header, dtype=str), separator)
+    filled = frame.notna().any(axis=1).to_numpy().nonzero()[0]
+    return frame.iloc[: filled[-1] + 1 if len(filled) else 0]  # spreadsheets leave empty rows below the last
+
+
+def require_unique(names: Sequence[str], where: str) -> None:
+    """Refuse columns without a name, or of one name."""
+    seen: set[str] = set()
+    for place, name in enumerate(names, 1):
+        if not name.strip():
+            raise TableError(f"{where}: column {place} has no name; name it, or remove the separator that opens it")
+        if name in seen:
+            raise TableError(f"{where}: the column name {name!r} stands twice; names must be unique")
+        seen.add(name)
+
+
+def _decode_wide(content: bytes, where: str) -> str:
+    """The "Unicode text" of spreadsheets."""
+    try:
+        text = content.decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise TableError(f"{where}: is not UTF-16 text, as its first bytes say; save it as UTF-8") from error
+    if "\0" in text:
+        raise TableError(f"{where}: is a binary file, not text")
+    return text
+
+
+def _find_separator(text: str) -> tuple[str, str]:
+    """The text from its header on, and the separator that gives most columns, the same in each of the first rows."""
+    named = _NAMED_SEPARATOR.match(text)
+    if named:
+        return text[named.end() :], named[1]
+
+    def columns(separator: str) -> tuple[bool, int]:
+        try:
+            widths = [len(row) for row in islice(_rows(text, separator), _LOOKED_AT) if row]
+        except csv.Error:
+            return False, 0
+        return len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
+
+    return text, max(_SEPARATORS, key=columns)
+
+
+def _parse(text: str, separator: str, header: list[str], **options: object) -> pd.DataFrame:
+    stream = io.StringIO(text, newline="")
+    frame = pd.read_csv(stream, sep=separator, index_col=False, low_memory=False, **options)
+    frame.columns = header
+    return frame
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+
+
+def _raise_ragged(text: str, separator: str, expected: int, where: str, above: int) -> None:
+    """Raise where a row has more or fewer fields than the header (a reader fills up short ones in silence)."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        for row in reader:
+            if row and len(row) != expected:
+                line = above + reader.line_num
+                raise TableError(f"{where}: line {line} has {len(row)} fields, the header has {expected}")
+    except csv.Error as error:
+        raise TableError(f"{where}: is not a table: line {above + reader.line_num}: {error}") from error
