@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from maskrank.tables.columns import listing, numbers_of
 from maskrank.tables.files import place, read_frame
+from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.text import TableError
 
 _MOST_CLASSES = 20  # of a target of whole numbers that counts as classes
@@ -35,7 +36,7 @@ class Table:
     reason : str
         Why it is this task.
     warnings : list of str
-        What was guessed, one line each.
+        What was guessed, and columns that look as if they did not belong: one line each.
     """
 
     X: NDArray[np.float64]
@@ -77,7 +78,8 @@ def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), tas
             f"{where}: {features.shape[1]} feature column(s) are left; at least 2 are needed to choose from"
         )
     X, names = numbers_of(features, where), list(features.columns)
-    table = Table(X, y, names, target, task, reason, guesses)
+    warnings = guesses + [f"{where}: {line}" for line in identifier_warnings(X, y, names)]
+    table = Table(X, y, names, target, task, reason, warnings)
     check_target(table, where)
     return table
 
