@@ -120,3 +120,11 @@ def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest
         with pytest.raises(ValueError, match=r"matplotlib is not installed: pip install 'maskrank\[study\]' brings it"):
             begin(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_study_can_be_run_at_some_of_its_sizes() -> None:
+    study = get_study("enhancer").only((35, 36))
+    assert {job["size"] for job in study.jobs()} == {35}
+    assert {job["method"] for job in study.jobs()} == set(get_study("enhancer").parts[0].methods)
+    with pytest.raises(ValueError, match="study enhancer has the sizes 15, 25, 35, 45, 55"):
+        get_study("enhancer").only((36,))

@@ -125,6 +125,7 @@ def study(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
     methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
+    sizes: Annotated[str | None, typer.Option(help="Some sizes of a study only, separated by commas.")] = None,
     widths: Annotated[str | None, typer.Option(help="needles: some numbers of features only.")] = None,
     folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
     report: Report = None,
@@ -149,7 +150,7 @@ def study(
             if each == "needles":
                 text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, quiet)
             else:
-                text, failed = _paper_study(each, folder, data_dir, methods, jobs, resume, quick, quiet)
+                text, failed = _paper_study(each, folder, data_dir, methods, sizes, jobs, resume, quick, quiet)
         except (ValueError, OSError, ImportError) as error:
             if not whole:
                 raise
@@ -175,6 +176,7 @@ def _paper_study(
     folder: Path,
     data_dir: str | None,
     methods: str | None,
+    sizes: str | None,
     jobs: int,
     resume: bool,
     quick: bool,
@@ -184,8 +186,9 @@ def _paper_study(
     from maskrank.study.run import get_study, run_study
 
     study = get_study(name)
+    study = study.smaller() if quick else study
     fits, failed = run_study(
-        study.smaller() if quick else study,
+        study if sizes is None else study.only(_numbers("--sizes", sizes, least=1)),
         folder,
         data_dir=data_dir,
         methods=None if methods is None else _listed(methods),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -79,6 +79,14 @@ class Study:
     def smaller(self) -> Study:
         """The same study with its quick parts."""
         return replace(self, parts=self.quick)
+
+    def only(self, sizes: Sequence[int]) -> Study:
+        """The same study at some of its sizes; ValueError where it has none of them."""
+        parts = [replace(part, sizes=tuple(size for size in part.sizes if size in sizes)) for part in self.parts]
+        if not any(part.sizes for part in parts):
+            has = sorted({size for part in self.parts for size in part.sizes})
+            raise ValueError(f"study {self.name} has the sizes {', '.join(map(str, has))}")
+        return replace(self, parts=tuple(part for part in parts if part.sizes))
 
     def part(self, data: str) -> Part:
         """The part that holds a data set."""
