@@ -32,6 +32,18 @@ def overlay(scores: Array, background: Array) -> Array:
     return np.where((scores > 0)[:, None], _pure_hue((1 - share) * 2 / 3) * value[:, None], light[:, None])
 
 
+def among_chosen(scores: Array, chosen: Array) -> Array:
+    """Scores of the chosen features from just above 0, the least, to 1, the most; 0 for the rest: (d,), (d,) -> (d,).
+
+    Parameters
+    ----------
+    chosen : array (d,) of bool
+    """
+    low, high = float(scores[chosen].min()), float(scores[chosen].max())
+    share = (scores - low) / (high - low) if high > low else np.ones_like(scores)
+    return np.where(chosen, np.maximum(share, 1e-3), 0.0)
+
+
 def _pure_hue(hue: Array) -> Array:
     """Fully saturated colours: hues (d,) from 0 (red) over 1/3 (green) to 2/3 (blue) -> (d, 3)."""
     away = np.abs((hue[:, None] * 6 - np.array([0.0, 2.0, 4.0]) + 3) % 6 - 3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskrank.images import overlay, png
+from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, nice_ticks, spans, thinned
 
 
@@ -66,6 +66,12 @@ def test_hue_runs_from_blue_to_red_and_pixels_without_a_score_stay_grey() -> Non
     assert colours[1].argmax() == 2
     assert colours[2].argmax() == 1
     assert colours[3].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_chosen_features_are_coloured_from_the_least_to_the_most_even_below_zero() -> None:
+    shown = among_chosen(np.array([-3.0, 9.0, -1.0, -2.0]), np.array([True, False, True, True]))
+    assert shown.tolist() == [1e-3, 0.0, 1.0, 0.5]
+    assert among_chosen(np.array([2.0, 2.0]), np.array([True, False])).tolist() == [1.0, 0.0]
 
 
 def test_a_png_holds_the_pixels() -> None:

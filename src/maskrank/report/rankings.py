@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from maskrank.core.progress import History
 from maskrank.core.ranking import Ranking
-from maskrank.images import overlay, png
+from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
 from maskrank.results import Model, metric_name, ranking_csv, ranking_json
@@ -200,7 +200,7 @@ def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
     """The importance map alone, and over the mean image of each class (of all rows for numbers)."""
     if section.image_shape is None:
         return []
-    scores = np.where(ranking.support, np.maximum(ranking.scores, 1e-9), 0.0)
+    scores = among_chosen(ranking.scores, ranking.support)
     backgrounds = [("alone", np.zeros(len(scores)))]
     if section.X is not None and section.y is not None and metric_name(section.model) == "accuracy":
         labels = np.unique(section.y)[:_MOST_MAPS]

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.datasets import Dataset
-from maskrank.images import overlay
+from maskrank.images import among_chosen, overlay
 from maskrank.study.protocol import OURS, uses_all_features
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _bars(axes: Axes, fits: pd.DataFrame, data: Dataset) -> None:
 
 
 def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
-    """A row a method: the map of its first fold alone, and over the mean image of each of the first classes."""
+    """A row a method: the pixels its first fold chose alone, and over the mean image of each of the first classes."""
     for data, some in fits.groupby("data", sort=False):
         shape = datasets[str(data)].image_shape
         if shape is None:
@@ -75,7 +75,8 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         figure = new_figure(2.2 * (1 + len(means)), 2.3 * len(methods))
         for row, (method, ones) in enumerate(methods):
             first = ones.sort_values(["fold", "size"]).iloc[0]
-            scores = np.maximum(np.array(first["scores"]), 0)
+            chosen = np.isin(np.arange(X.shape[1]), first["selected"])
+            scores = among_chosen(np.array(first["scores"]), chosen)
             backgrounds = [("", np.zeros_like(scores)), *((f"over {label}", mean) for label, mean in means)]
             for column, (title, background) in enumerate(backgrounds):
                 axes = figure.add_subplot(len(methods), len(backgrounds), 1 + row * len(backgrounds) + column)
