@@ -186,7 +186,7 @@ def test_ctrl_c_ends_with_130(xor_csv: Path, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("maskrank._base.fit_dual_net", interrupted)
+    monkeypatch.setattr("maskrank.fitting.fit_dual_net", interrupted)
     _, said = run("rank", xor_csv, "--target", "label", "--size", "3", code=130)
     assert said.strip() == "maskrank: stopped"
 

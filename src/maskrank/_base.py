@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any, ClassVar
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
@@ -16,42 +14,29 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
+from maskrank._display import DisplayMixin
 from maskrank._storage import StorageMixin
 from maskrank.core.config import TrainConfig, preset
-from maskrank.core.costs import step_flops, threads
-from maskrank.core.dual_net import OwnNet, fit_dual_net
 from maskrank.core.losses import Task, beats_constant
 from maskrank.core.progress import Callback
-from maskrank.core.ranking import Ranking, anchor
-from maskrank.core.rows import Rows
+from maskrank.core.ranking import Ranking
+from maskrank.fitting import Part, Settings, prepare, target_tensor, train
 from maskrank.preparation import (
-    candidate_columns,
     frame_kind,
     hidden_sizes,
     is_sizes,
     net_maker,
-    resolve_device,
     resolve_seed,
     resolve_size,
-    split_rows,
     torch_threads,
 )
-from maskrank.scaling import Array, Scaling
-from maskrank.sources import TOO_LARGE, Source, check_files, float_type, open_source
+from maskrank.scaling import Array
+from maskrank.sources import check_files, float_type, open_source
 
 _ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Some rows of a table, and what is to be learned or predicted for them."""
-
-    source: Source
-    rows: Array
-    target: Array
-
-
-class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
 
     def __init__(
@@ -122,48 +107,26 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         X, y = self._validate_rows(X, y, reset=True)
         size = resolve_size(self.n_features_to_select, X.shape[1])
         config = self._config(size, X.shape[1])
-        target = self._learn_target(y)
-        generator = torch.Generator().manual_seed(resolve_seed(self.random_state))
-        training, validation = self._hold_out(X, target, X_val, y_val, generator)
-
-        columns = training.source.learn(training.rows)
-        if validation.source is not training.source:
-            validation.source.learn(validation.rows)
-        candidates = candidate_columns(columns.varies, size)
-        x_scaling, y_scaling = columns.scaling(enabled=self.standardize), self._scale_target(training.target)
-        if not columns.fits_32_bits(x_scaling):
-            raise ValueError(TOO_LARGE)
-        make_rows = partial(self._rows, candidates, x_scaling.take(candidates), y_scaling, resolve_device(self.device))
-        make_net = net_maker(self.operator)
-        with torch_threads(self._threads(config, size) if make_net is None else None), self._listeners() as callbacks:
-            result = fit_dual_net(
-                self._task(),
-                make_rows(training),
-                make_rows(validation),
-                size=size,
-                config=config,
-                generator=generator,
-                names=[str(i) for i in candidates],
-                columns=candidates,
-                required=_required(columns.varies[candidates], size),
-                net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), X.shape[1]),
-                callbacks=callbacks,
-            )
-        _check_finite(result.ranking, config)
+        whole, own = Part.whole(X, self._learn_target(y)), self._own_validation(X_val, y_val)
+        if own is None:
+            self._check_split(whole.target)
+        seed = resolve_seed(self.random_state)
+        generator = torch.Generator().manual_seed(seed)
+        training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
+        settings = Settings(self._task(), size, config, self.operator, self.standardize, self.device)
+        prepared = prepare(settings, training, validation)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+        with self._listeners() as callbacks:
+            trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
 
         self._frame_kind = kind
         self.config_ = config
-        self.history_ = result.history
-        self.predictor_ = result.predictor.cpu().double()
-        self._set_ranking(self._expand(result.ranking, candidates, columns.varies))
-        self._x_scaling = x_scaling.take(self.support_)
-        self._y_scaling = y_scaling
-        chosen = validation.source.select(validation.rows, np.flatnonzero(self.support_))
-        outputs = self._outputs(chosen)
-        self.validation_score_ = self._measure(validation.target, outputs)
-        seen, held_out = (self._target_tensor(part.target, y_scaling) for part in (training, validation))
-        self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
-        self.baseline_score_ = self._measure_constant(validation.target, training.target)
+        self.history_ = trained.history
+        self.predictor_ = trained.predictor.cpu().double()
+        self._set_ranking(trained.ranking)
+        self._x_scaling = prepared.x_scaling.take(self.support_)
+        self._y_scaling = prepared.y_scaling
+        self._judge(training, validation)
         return self
 
     def predict_selected(self, X: Any) -> Array:
@@ -196,22 +159,6 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         check_files(X)
         return super().transform(X)
 
-    def to_frame(self) -> Any:
-        """The ranking as a table, best first: rank, feature, importance, raw_score, selected.
-
-        A polars frame after a fit on polars, else a pandas one.
-        """
-        check_is_fitted(self)
-        order = self.result_.order
-        columns = {
-            "rank": self.ranking_[order],
-            "feature": [self.result_.names[i] for i in order],
-            "importance": self.feature_importances_[order],
-            "raw_score": self.raw_scores_[order],
-            "selected": self.support_[order],
-        }
-        return nw.from_dict(columns, backend=self._frame_kind).to_native()
-
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
     _target_checks: ClassVar[dict[str, Any]]
 
@@ -226,15 +173,8 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
     def _task(self) -> Task:
         raise NotImplementedError
 
-    def _split_labels(self, target: Array) -> Array | None:
-        """What the split into training and validation rows keeps in proportion."""
-        return None
-
-    def _scale_target(self, target: Array) -> Scaling | None:
-        return None
-
-    def _target_tensor(self, target: Array, scaling: Scaling | None) -> Tensor:
-        raise NotImplementedError
+    def _check_split(self, target: Array) -> None:
+        """Check that the rows can be split into some to learn from and some to validate on."""
 
     def _decode(self, outputs: Tensor) -> Array:
         """Outputs as predictions in the units of y."""
@@ -281,33 +221,14 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         )
         return X, y
 
-    def _hold_out(
-        self, X: Any, target: Array, X_val: Any, y_val: Any, generator: torch.Generator
-    ) -> tuple[_Part, _Part]:
-        """Training and validation rows: the user's own, or a share of the rows."""
+    def _own_validation(self, X_val: Any, y_val: Any) -> Part | None:
+        """The user's own validation rows, if any."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
-        source = open_source(X)
-        if X_val is not None:
-            X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-            everything = _Part(source, np.arange(len(target)), target)
-            return everything, _Part(open_source(X_val), np.arange(len(y_val)), self._encode_target(y_val))
-        labels = self._split_labels(target)
-        train, held_out = split_rows(len(target), self.validation_fraction, labels=labels, generator=generator)
-        return _Part(source, train, target[train]), _Part(source, held_out, target[held_out])
-
-    def _rows(
-        self, candidates: Array, x_scaling: Scaling, y_scaling: Scaling | None, device: torch.device, part: _Part
-    ) -> Rows:
-        """Scaled rows of the candidate columns, as the core takes them."""
-        y = self._target_tensor(part.target, y_scaling)
-        if not bool(y.isfinite().all()):
-            raise ValueError("y holds values too large for 32-bit floats: standardize=True, or smaller units")
-        return Rows(part.source.values(part.rows, candidates, x_scaling, device), y.to(device))
-
-    def _threads(self, config: TrainConfig, size: int) -> int:
-        """How many threads a training step is worth."""
-        return threads(step_flops(config, size, self._task().n_outputs), torch.get_num_threads())
+        if X_val is None:
+            return None
+        X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+        return Part.whole(X_val, self._encode_target(y_val))
 
     def _config(self, size: int, d: int) -> TrainConfig:
         changes = {
@@ -348,30 +269,20 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         with ProgressBar() as bar:
             yield (*callbacks, bar)
 
-    def _expand(self, ranking: Ranking, candidates: Array, varies: Array) -> Ranking:
-        """The candidates' ranking as one of all columns; a column that does not vary is never above one that does."""
-        d = len(varies)
-        support = np.zeros(d, dtype=bool)
-        support[candidates] = ranking.support
-        raw_scores = np.full(d, ranking.raw_scores.min())
-        raw_scores[candidates] = ranking.raw_scores
-        constant = ~varies
-        raw_scores[constant] = np.nextafter(raw_scores[~constant].min(), -np.inf)
-        left_out = ~support & ~constant if (~support & ~constant).any() else ~support
-        names = getattr(self, "feature_names_in_", None)
-        return Ranking(
-            names=tuple(f"x{i}" for i in range(d)) if names is None else tuple(names),
-            support=support,
-            raw_scores=raw_scores,
-            scores=anchor(raw_scores, ~left_out),
-        )
-
     def _set_ranking(self, ranking: Ranking) -> None:
         self.result_ = ranking
         self.support_ = ranking.support
         self.ranking_ = ranking.ranks
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores
+
+    def _judge(self, training: Part, validation: Part) -> None:
+        """How good the predictor is on the validation rows, and the best constant answer."""
+        outputs = self._outputs(validation.source.select(validation.rows, np.flatnonzero(self.support_)))
+        self.validation_score_ = self._measure(validation.target, outputs)
+        seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
+        self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
+        self.baseline_score_ = self._measure_constant(validation.target, training.target)
 
     def _chosen_columns(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -393,17 +304,3 @@ class DualNetBase(StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[m
         at_once = getattr(self.predictor_, "rows_at_once", _ROWS_AT_ONCE)
         with torch_threads(1):
             return torch.cat([self.predictor_(part) for part in scaled.split(at_once)])
-
-
-def _check_finite(ranking: Ranking, config: TrainConfig) -> None:
-    if not np.isfinite(ranking.raw_scores).all():
-        raise ValueError(
-            f"the training left the range of numbers (operator_rate={config.operator_rate}, selector_rate="
-            f"{config.selector_rate}): try smaller rates, or standardize=True"
-        )
-
-
-def _required(varies: Array, size: int) -> Tensor | None:
-    """The candidates that vary, where there is room for all of them: a constant never takes the place of one."""
-    changing = np.flatnonzero(varies)
-    return torch.from_numpy(changing) if len(changing) <= size else None

@@ -6,7 +6,6 @@ import os
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -140,17 +139,13 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
             raise ValueError(f"y_val holds the label {_shown(y[unknown][0])}, which y does not")
         return target
 
-    def _split_labels(self, target: Array) -> Array:
+    def _check_split(self, target: Array) -> None:
         counts = np.bincount(target)
         if counts.min() < 2:
             raise ValueError(
                 f"class {_shown(self.classes_[counts.argmin()])} has 1 row: each class needs at least 2, one to learn "
                 "from and one to validate on"
             )
-        return target
-
-    def _target_tensor(self, target: Array, scaling: Scaling | None) -> Tensor:
-        return torch.from_numpy(target.astype(np.int64))
 
     def _probabilities(self, outputs: Tensor) -> Array:
         return self._task().probabilities(outputs).numpy()
@@ -214,13 +209,6 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: 
             raise ValueError(f"y_val has {_columns(y).shape[1]} outputs, y has {self.n_outputs_}")
         values = _columns(y).astype(np.float64)
         return values[:, 0] if self._single_output else values
-
-    def _scale_target(self, target: Array) -> Scaling | None:
-        return Columns.learn(_columns(target)).scaling(enabled=self.standardize)
-
-    def _target_tensor(self, target: Array, scaling: Scaling | None) -> Tensor:
-        assert scaling is not None
-        return torch.from_numpy(scaling.apply(_columns(target)).astype(np.float32))
 
     def _decode(self, outputs: Tensor) -> Array:
         values = self._y_scaling.undo(outputs.numpy())

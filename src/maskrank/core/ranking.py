@@ -95,6 +95,28 @@ def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArr
     return raw_scores - zero
 
 
+def expand_ranking(
+    ranking: Ranking, columns: NDArray[np.int64], varies: NDArray[np.bool_], names: Sequence[str]
+) -> Ranking:
+    """A ranking of some columns as one of all; a column that does not vary is never above one that does.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of the columns (c,) out of d.
+    varies : ndarray (d,) of bool
+    names : sequence of str
+        Of all d columns.
+    """
+    support = np.zeros(len(varies), dtype=bool)
+    support[columns] = ranking.support
+    raw_scores = np.full(len(varies), ranking.raw_scores.min())
+    raw_scores[columns] = ranking.raw_scores
+    raw_scores[~varies] = np.nextafter(raw_scores[varies].min(), -np.inf)
+    left_out = ~support & varies if (~support & varies).any() else ~support
+    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, ~left_out))
+
+
 def rank_features(selector: Selector, optimal: Tensor, tried: Tensor, names: Sequence[str]) -> Ranking:
     """m*, Score(m*) and its anchored form. A feature that was not tried scores as an average one left out.
 
