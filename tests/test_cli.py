@@ -87,6 +87,22 @@ def test_the_same_seed_gives_the_same_answer(xor_csv: Path, tmp_path: Path) -> N
     assert answers[0] == answers[1]
 
 
+def test_rank_with_repeats_shows_how_stable_it_is(xor_csv: Path, tmp_path: Path) -> None:
+    asked = ("rank", xor_csv, "--target", "label", "--size", 3, "--quiet", "--json", tmp_path / "out.json")
+    shown, _ = run(*asked, "--repeats", 2, "--jobs", 1)
+    stability = json.loads((tmp_path / "out.json").read_text())["stability"]
+    assert set(stability) == {"repeats", "frequency", "rank", "score", "consensus"}
+    assert stability["repeats"] == 2
+    assert set(stability["frequency"]) == set(stability["rank"]) == set(stability["score"])
+    assert len(stability["consensus"]) == 3
+    assert all(low <= middle <= high for low, middle, high in stability["rank"].values())
+    assert "consensus of the repeats: " + ", ".join(stability["consensus"]) in shown
+    assert ["rank", "feature", "score", "chosen", "ranks"] in [line.split() for line in shown.splitlines()]
+    assert max(map(len, shown.splitlines()[1:])) <= 80
+    run(*asked)
+    assert "stability" not in json.loads((tmp_path / "out.json").read_text())
+
+
 def test_predict_takes_columns_by_name(xor_csv: Path, tmp_path: Path) -> None:
     model, out = tmp_path / "m", tmp_path / "p.csv"
     run("rank", xor_csv, "--target", "label", "--size", 3, "--model", model, "--quiet")
@@ -133,6 +149,8 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (["--preset", "fast"], "preset='fast' is not known"),
         (["--drop", "f99"], "no column 'f99'"),
         (["--seed", "-1"], "random_state=-1"),
+        (["--repeats", "1"], "n_repeats=1 must be 0 for none"),
+        (["--repeats", "-2"], "n_repeats=-2 must be"),
         (["--json", "absent/out.json"], "there is no folder absent"),
         (["--report", "."], "is a folder"),
     ],

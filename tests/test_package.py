@@ -25,6 +25,10 @@ def test_the_estimators_do_not_need_plotting() -> None:
     assert not loaded_after("from maskrank import DualNetClassifier") & {"matplotlib", "plotly", "jinja2.environment"}
 
 
+def test_a_process_that_repeats_a_fit_starts_without_scikit_learn() -> None:
+    assert not loaded_after("import maskrank.stability") & {"sklearn", "pandas", "matplotlib", "rich"}
+
+
 def test_help_does_not_import_torch() -> None:
     statement = "from maskrank.cli import app\nsys.argv = ['maskrank', '--help']\ntry:\n app()\nexcept SystemExit: pass"
     assert not loaded_after(statement) & {"torch", "sklearn", "pandas", "numpy"}

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from maskrank import Progress
-from maskrank.progress_bar import ProgressBar
+from maskrank.progress_bar import FitsBar, ProgressBar
 
 
 def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +26,17 @@ def test_it_is_silent_where_there_is_no_terminal() -> None:
     with ProgressBar(Console(file=screen)) as bar:
         bar(Progress("explore", 8, 100, 0.75, 0.1))
     assert screen.getvalue().strip() == ""
+
+
+def test_one_bar_for_several_fits_with_the_time_left() -> None:
+    screen = io.StringIO()
+    with FitsBar(11, done=2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar.show(3)
+        bar.advance(2)
+    assert "5/11" in screen.getvalue()
+    assert "left" in screen.getvalue()
+    for quiet, terminal in ((True, True), (False, False)):
+        silent = io.StringIO()
+        with FitsBar(2, quiet=quiet, console=Console(file=silent, force_terminal=terminal)) as bar:
+            bar.show(1)
+        assert silent.getvalue().strip() == ""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from maskrank._display import DisplayMixin
+from maskrank._prediction import PredictionMixin
 from maskrank._storage import StorageMixin
 from maskrank.core.config import TrainConfig, preset
 from maskrank.core.losses import Task, beats_constant
@@ -26,17 +28,16 @@ from maskrank.preparation import (
     hidden_sizes,
     is_sizes,
     net_maker,
+    resolve_repeats,
     resolve_seed,
     resolve_size,
-    torch_threads,
 )
 from maskrank.scaling import Array
-from maskrank.sources import check_files, float_type, open_source
+from maskrank.sources import check_files, float_type
+from maskrank.stability import Repeats, Stability, rank_again
 
-_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
-
-class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
 
     def __init__(
@@ -59,6 +60,8 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         selector_rate: float | None = None,
         patience: int | None = None,
         stop_on: str | None = None,
+        n_repeats: int = 0,
+        n_jobs: int | None = None,
         device: str = "auto",
         callbacks: tuple[Any, ...] = (),
         verbose: int = 0,
@@ -81,6 +84,8 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         self.selector_rate = selector_rate
         self.patience = patience
         self.stop_on = stop_on
+        self.n_repeats = n_repeats
+        self.n_jobs = n_jobs
         self.device = device
         self.callbacks = callbacks
         self.verbose = verbose
@@ -107,6 +112,7 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         X, y = self._validate_rows(X, y, reset=True)
         size = resolve_size(self.n_features_to_select, X.shape[1])
         config = self._config(size, X.shape[1])
+        n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
         whole, own = Part.whole(X, self._learn_target(y)), self._own_validation(X_val, y_val)
         if own is None:
             self._check_split(whole.target)
@@ -116,8 +122,11 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         settings = Settings(self._task(), size, config, self.operator, self.standardize, self.device)
         prepared = prepare(settings, training, validation)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-        with self._listeners() as callbacks:
+        again = partial(rank_again, settings, whole, own, self.validation_fraction)
+        repeats = Repeats(again, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
+        with self._listeners(repeats) as callbacks, repeats or nullcontext():
             trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
+            self.stability_ = None if repeats is None else Stability.of(names, *repeats.results())
 
         self._frame_kind = kind
         self.config_ = config
@@ -128,36 +137,6 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         self._y_scaling = prepared.y_scaling
         self._judge(training, validation)
         return self
-
-    def predict_selected(self, X: Any) -> Array:
-        """`predict` for rows that hold the chosen features alone.
-
-        Parameters
-        ----------
-        X : array (n, s)
-            Columns in the order of ``get_feature_names_out()``.
-        """
-        check_is_fitted(self)
-        return self._decode(self._outputs(self._selected_array(X)))
-
-    def predict(self, X: Any) -> Array:
-        """Predict from the chosen features; what the other columns hold has no influence.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix (n, d)
-        """
-        return self._decode(self._outputs(self._chosen_columns(X)))
-
-    def transform(self, X: Any) -> Any:
-        """The chosen columns alone.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix (n, d)
-        """
-        check_files(X)
-        return super().transform(X)
 
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
     _target_checks: ClassVar[dict[str, Any]]
@@ -257,17 +236,23 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         return config if self.refit else replace(config, refit_members=0)
 
     @contextmanager
-    def _listeners(self) -> Iterator[tuple[Callback, ...]]:
+    def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
+        """Who is told of the training: the user's callbacks, and a bar."""
+        callbacks = self._checked_callbacks()
+        if repeats is not None:
+            yield (*callbacks, repeats)
+        elif self.verbose:
+            from maskrank.progress_bar import ProgressBar
+
+            with ProgressBar() as bar:
+                yield (*callbacks, bar)
+        else:
+            yield callbacks
+
+    def _checked_callbacks(self) -> tuple[Callback, ...]:
         if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):
             raise ValueError(f"callbacks={self.callbacks!r} must be a tuple of functions")
-        callbacks = tuple(self.callbacks)
-        if not self.verbose:
-            yield callbacks
-            return
-        from maskrank.progress_bar import ProgressBar
-
-        with ProgressBar() as bar:
-            yield (*callbacks, bar)
+        return tuple(self.callbacks)
 
     def _set_ranking(self, ranking: Ranking) -> None:
         self.result_ = ranking
@@ -283,24 +268,3 @@ class DualNetBase(StorageMixin, DisplayMixin, SelectorMixin, BaseEstimator):  # 
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
         self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
         self.baseline_score_ = self._measure_constant(validation.target, training.target)
-
-    def _chosen_columns(self, X: Any) -> Array:
-        check_is_fitted(self)
-        check_files(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=float_type(X))
-        return open_source(X).select(None, np.flatnonzero(self.support_))
-
-    def _selected_array(self, X: Any) -> Array:
-        check_files(X)
-        X = check_array(X, dtype=np.float64)
-        if X.shape[1] != self.support_.sum():
-            raise ValueError(f"X has {X.shape[1]} columns, but {self.support_.sum()} features are selected")
-        return X
-
-    @torch.no_grad()
-    def _outputs(self, chosen: Array) -> Tensor:
-        """The predictor's outputs for the chosen columns: (n, s) -> (n, outputs)."""
-        scaled = torch.from_numpy(self._x_scaling.apply(chosen))
-        at_once = getattr(self.predictor_, "rows_at_once", _ROWS_AT_ONCE)
-        with torch_threads(1):
-            return torch.cat([self.predictor_(part) for part in scaled.split(at_once)])

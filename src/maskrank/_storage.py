@@ -15,6 +15,9 @@ from maskrank.core.ranking import Ranking
 from maskrank.persistence import StoredModel, as_tuples, write_model
 from maskrank.preparation import is_sizes
 from maskrank.scaling import Scaling
+from maskrank.stability import Stability
+
+_STABILITY = "stability."  # before the names of its arrays
 
 
 class StorageMixin:
@@ -34,6 +37,7 @@ class StorageMixin:
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
             "signal": self.signal_,
+            "stability": None if self.stability_ is None else self.stability_.figures(),
             **self._target_document(),
         }
         arrays = {
@@ -43,6 +47,8 @@ class StorageMixin:
             "x_mean": self._x_scaling.mean,
             "x_scale": self._x_scaling.scale,
         }
+        if self.stability_ is not None:
+            arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
         write_model(path, document, arrays, self.predictor_)
 
     @classmethod
@@ -65,6 +71,7 @@ class StorageMixin:
         model.validation_score_ = document["validation_score"]
         model.baseline_score_ = document["baseline_score"]
         model.signal_ = document["signal"]
+        model.stability_ = _stability(stored, names)
         model._restore_target(document)
         return model
 
@@ -81,3 +88,13 @@ class StorageMixin:
             if is_sizes(parameters.get(name)):
                 parameters[name] = [int(size) for size in parameters[name]]
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+
+
+def _stability(stored: StoredModel, names: tuple[str, ...]) -> Stability | None:
+    figures = stored.document.get("stability")  # files of the first days have no such entry
+    if figures is None:
+        return None
+    arrays = {
+        name.removeprefix(_STABILITY): values for name, values in stored.arrays.items() if name.startswith(_STABILITY)
+    }
+    return Stability(names=names, **figures, **arrays)

@@ -43,6 +43,12 @@ _PARAMETERS = """
     stop_on : "loss" or "error", optional
         Single numbers of the recipe, see `maskrank.core.config.TrainConfig`; None leaves them to the preset, which
         lowers the rates for nets wider than its own.
+    n_repeats : int
+        Repeat the fit so often, each time with another seed on another 80 % of the rows, to see what the ranking owes
+        to chance: ``stability_``. 0 for none. What the model itself is and predicts does not depend on it.
+    n_jobs : int or None
+        How many repeats at the same time, each in a process of its own beside the fit; -1 for as many as there are
+        cores. None or 1 do them one after the other after the fit. The answer is the same.
     device : str
         "auto" takes CUDA or MPS where there is one.
     callbacks : tuple of callable
@@ -71,6 +77,9 @@ _ATTRIBUTES = """
         Accuracy, or mean squared error, on the held-out rows: of the predictor, and of the best constant answer.
     signal_ : bool
         Whether the predictor's loss on the held-out rows is lower than the best constant answer's, beyond chance.
+    stability_ : Stability or None
+        What the repeats agree on: how often each feature was chosen, intervals of its rank and its score, and a
+        consensus. None without ``n_repeats``.
     config_ : TrainConfig
         The recipe that was used.
     n_features_in_, feature_names_in_

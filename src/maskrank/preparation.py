@@ -51,6 +51,23 @@ def resolve_seed(random_state: Any) -> int:
     raise ValueError(f"random_state={random_state!r} must be None, a whole number >= 0, or a NumPy generator")
 
 
+def resolve_repeats(n_repeats: Any, n_jobs: Any) -> int:
+    """n_repeats as a number, 0 or at least 2; n_jobs is checked as well."""
+    if not _is_whole(n_repeats) or n_repeats < 0 or n_repeats == 1:
+        raise ValueError(
+            f"n_repeats={n_repeats!r} must be 0 for none, or a whole number from 2 on: one repeat shows no spread"
+        )
+    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None, a whole number from 1 on, or -1 for as many as there are cores"
+        )
+    return int(n_repeats)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 def resolve_device(device: str | torch.device) -> torch.device:
     """The device of this name; "auto" takes CUDA, then Apple's MPS, then the CPU."""
     if device != "auto":

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, as a callback."""
+"""Progress bars on standard error: of one fit, as a callback, and of several fits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from maskrank.core.progress import Progress as Beat
 
@@ -67,3 +75,53 @@ class ProgressBar:
         self._bar.update(
             self._task, completed=progress.batch, description=_TITLES[progress.phase], losses=losses, refresh=True
         )
+
+
+class FitsBar:
+    """Shows how many of several fits are done, and the time that is left; use it as a context manager.
+
+    Parameters
+    ----------
+    total : int
+    done : int
+        Fits that were done before.
+    quiet : bool
+        Show nothing.
+    console : rich.console.Console, optional
+        Standard error if not given. Nothing is shown where that is not a terminal.
+    """
+
+    def __init__(self, total: int, *, done: int = 0, quiet: bool = False, console: Console | None = None) -> None:
+        console = console or Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task = self._bar.add_task("fits", total=total, completed=done)
+        self._done = done
+
+    def __enter__(self) -> FitsBar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def show(self, done: int) -> None:
+        """So many fits are done now."""
+        if done != self._done:
+            self._done = done
+            self._bar.update(self._task, completed=done)
+
+    def advance(self, more: int) -> None:
+        """So many more fits are done."""
+        self.show(self._done + more)

@@ -44,6 +44,7 @@ def ranking_json(model: Model, *, seconds: float) -> str:
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
         "signal": model.signal_,
+        **({} if model.stability_ is None else {"stability": model.stability_.to_dict()}),
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},
     }
@@ -82,6 +83,8 @@ def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
     """What was chosen, how good it is, and how long it took."""
     names = {"accuracy": "accuracy", "mse": "mean squared error"}
     no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
+    stability = model.stability_
+    repeats = [] if stability is None else [("repeats", f"{stability.repeats}, each with its own seed and rows")]
     return [
         ("chosen", f"{model.result_.size} of {len(model.result_.names):,} features"),
         (
@@ -89,6 +92,7 @@ def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
         ),
         *no_signal,
+        *repeats,
         ("time", f"{seconds:.1f} s"),
     ]
 

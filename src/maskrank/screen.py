@@ -10,8 +10,9 @@ from rich.text import Text
 
 from maskrank.core.ranking import Ranking
 from maskrank.shown import visible
+from maskrank.stability import Stability
 
-_BAR = 20  # characters
+_BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for what repeats say
 _MOST_ROWS = 40
 
 
@@ -23,20 +24,24 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     console.print(table)
 
 
-def show_ranking(console: Console, ranking: Ranking) -> None:
-    """The selected features, best first, with their scores and small bars."""
+def show_ranking(console: Console, ranking: Ranking, stability: Stability | None = None) -> None:
+    """The selected features, best first, with their scores and small bars; and what repeats say of them."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("score", justify="right", no_wrap=True)
+    for title in () if stability is None else ("chosen", "ranks"):
+        table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")
     chosen = ranking.order[: ranking.size]
     block = "█" if console.encoding.startswith("utf") else "#"
+    length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
         score = float(ranking.scores[i])
-        bar = block * round(_BAR * max(0.0, score) / largest)
-        table.add_row(str(rank), Text(visible(ranking.names[i])), f"{score:+.4f}", Text(bar, style="blue"))
+        bar = block * round(length * max(0.0, score) / largest)
+        repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
+        table.add_row(str(rank), Text(visible(ranking.names[i])), f"{score:+.4f}", *repeated, Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:
         console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")
@@ -51,3 +56,17 @@ def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
+
+
+def show_stability(console: Console, stability: Stability) -> None:
+    """The consensus of the repeats, and how to read their columns."""
+    shown = Text("consensus of the repeats: " + ", ".join(map(visible, stability.consensus)))
+    console.print(shown, no_wrap=True, overflow="ellipsis")
+    left_out = f"{stability.size + 1} = left out"
+    note = f"chosen: in how many of {stability.repeats} repeats; ranks: in 80 % of them ({left_out})"
+    console.print(note, style="dim")
+
+
+def _interval(stability: Stability, i: int) -> str:
+    low, high = stability.rank_low[i], stability.rank_high[i]
+    return f"{low}" if low == high else f"{low}-{high}"

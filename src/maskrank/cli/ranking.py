@@ -19,6 +19,8 @@ def rank(
     preset: Annotated[str, typer.Option(help="default, paper, or paper:NAME.")] = "default",
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    repeats: Annotated[int, typer.Option(help="Fit so many times more, on other rows: how stable is the ranking?")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Repeats at the same time; one a core if not given.")] = None,
     json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
     csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
     report: Report = None,
@@ -54,11 +56,11 @@ def rank(
 
     from maskrank import DualNetClassifier, DualNetRegressor
     from maskrank.results import facts, ranking_csv, ranking_json
-    from maskrank.screen import show_facts, show_ranking
+    from maskrank.screen import show_facts, show_ranking, show_stability
 
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
-    fitted = kind(wanted, preset=preset, random_state=seed, verbose=0 if quiet else 1)
+    fitted = kind(wanted, preset=preset, n_repeats=repeats, n_jobs=jobs or -1, random_state=seed, verbose=not quiet)
     fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
     seconds = time.perf_counter() - started
 
@@ -94,8 +96,10 @@ def rank(
 
     show_facts(screen, summary)
     screen.print()
-    show_ranking(screen, fitted.result_)
+    show_ranking(screen, fitted.result_, fitted.stability_)
     screen.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
+    if fitted.stability_ is not None:
+        show_stability(screen, fitted.stability_)
     if outputs and not quiet:
         typer.echo(f"written: {', '.join(outputs)}", err=True)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from maskrank.progress_bar import FitsBar
 
 Job = dict[str, Any]  # what tells it from others
 Result = dict[str, Any]
@@ -60,8 +60,7 @@ def run_jobs(
     for job in open_jobs:
         groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)
     failed: dict[tuple[Any, ...], Result] = {}
-    with _appending(file) as note, _bar(quiet) as bar:
-        task = bar.add_task("fits", total=len(jobs), completed=len(jobs) - len(open_jobs))
+    with _appending(file) as note, FitsBar(len(jobs), done=len(jobs) - len(open_jobs), quiet=quiet) as bar:
         running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_attempt)(work, group) for group in groups.values()
         )
@@ -69,7 +68,7 @@ def run_jobs(
             for line in lines:
                 note(json.dumps(line))
                 (failed if "error" in line else done)[_key(line, names)] = line
-            bar.advance(task, len(lines))
+            bar.advance(len(lines))
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
 
@@ -130,18 +129,3 @@ def _lines(file: Path, names: Sequence[str]) -> list[Result]:
 def _key(job: Job, names: Sequence[str]) -> tuple[Any, ...]:
     """What tells a job from others."""
     return tuple(job[name] for name in names)
-
-
-def _bar(quiet: bool) -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )
