@@ -412,3 +412,15 @@ def test_the_library_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
     quick(verbose=1).fit(X, Y)  # not a terminal: no bar either
     assert capfd.readouterr().out == ""
+
+
+def test_a_notebook_shows_the_diagram_and_below_it_the_ranking() -> None:
+    model = quick()
+    plain = model._repr_html_()
+    assert "<table" not in plain or "feature</th>" not in plain
+    frame = pd.DataFrame(X, columns=[f"<i>f{i}" for i in range(10)])
+    shown = model.fit(frame, Y)._repr_html_()
+    assert "sk-top-container" in shown
+    assert shown.endswith(model.result_._repr_html_())
+    assert model._repr_mimebundle_()["text/html"].endswith(model.result_._repr_html_())
+    assert "&lt;i&gt;f0" in model.result_._repr_html_()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
     from maskrank.estimators import DualNetRegressor as DualNetRegressor
     from maskrank.estimators import load as load
+    from maskrank.plots import plot_size_curve as plot_size_curve
 
 __version__ = "0.1.0"
 
@@ -25,8 +26,9 @@ _HOMES = {
     "Progress": "maskrank.core.progress",
     "Ranking": "maskrank.core.ranking",
     "load": "maskrank.estimators",
+    "plot_size_curve": "maskrank.plots",
 }
-__all__ = ["DualNetClassifier", "DualNetRegressor", "ImageCNN", "Progress", "Ranking", "load"]
+__all__ = ["DualNetClassifier", "DualNetRegressor", "ImageCNN", "Progress", "Ranking", "load", "plot_size_curve"]
 
 
 def __getattr__(name: str) -> Any:

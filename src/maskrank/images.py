@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+HUES = ((92, 40, 205), (155, 40, 185), (214, 80, 120), (250, 150, 60), (250, 245, 60))  # from the least to the most
+
 
 def overlay(scores: Array, background: Array) -> Array:
-    """Importance as hue (blue low, red high) on a grey image; a pixel without a score shows the image alone.
+    """Importance as hue on a grey image; a pixel without a score shows the image alone.
+
+    Hues run from violet, the least, over red to yellow, the most, and grow lighter all the way, so that people with
+    any kind of colour vision can tell them apart.
 
     Parameters
     ----------
@@ -28,8 +33,9 @@ def overlay(scores: Array, background: Array) -> Array:
     share = np.maximum(scores, 0) / max(float(scores.max()), 1e-12)
     light = background - background.min()
     light = light / max(float(light.max()), 1e-12)
-    value = 0.55 + 0.45 * np.maximum(light, share)
-    return np.where((scores > 0)[:, None], _pure_hue((1 - share) * 2 / 3) * value[:, None], light[:, None])
+    steps = np.linspace(0, 1, len(HUES))
+    colour = np.column_stack([np.interp(share, steps, np.array(HUES)[:, part] / 255) for part in range(3)])
+    return np.where((scores > 0)[:, None], colour, light[:, None])
 
 
 def among_chosen(scores: Array, chosen: Array) -> Array:
@@ -42,12 +48,6 @@ def among_chosen(scores: Array, chosen: Array) -> Array:
     low, high = float(scores[chosen].min()), float(scores[chosen].max())
     share = (scores - low) / (high - low) if high > low else np.ones_like(scores)
     return np.where(chosen, np.maximum(share, 1e-3), 0.0)
-
-
-def _pure_hue(hue: Array) -> Array:
-    """Fully saturated colours: hues (d,) from 0 (red) over 1/3 (green) to 2/3 (blue) -> (d, 3)."""
-    away = np.abs((hue[:, None] * 6 - np.array([0.0, 2.0, 4.0]) + 3) % 6 - 3)
-    return np.clip(2 - away, 0, 1)
 
 
 def png(pixels: Array) -> bytes:

@@ -60,12 +60,11 @@ def test_numbers_on_a_coloured_cell_can_be_read(value: float) -> None:
     assert (max(background, ink) + 0.05) / (min(background, ink) + 0.05) >= 4.5
 
 
-def test_hue_runs_from_blue_to_red_and_pixels_without_a_score_stay_grey() -> None:
-    colours = overlay(np.array([0.0, 1e-9, 0.5, 1.0]), np.array([0.5, 1.0, 0.0, 0.0]))
+def test_colours_grow_lighter_with_importance_and_pixels_without_a_score_stay_grey() -> None:
+    colours = overlay(np.array([0.0, 1e-9, 0.25, 0.5, 0.75, 1.0]), np.array([0.5, 1.0, 0.0, 0.0, 0.0, 0.0]))
     assert colours[0].tolist() == [0.5, 0.5, 0.5]
-    assert colours[1].argmax() == 2
-    assert colours[2].argmax() == 1
-    assert colours[3].tolist() == [1.0, 0.0, 0.0]
+    light = colours[1:] @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(light) > 0.02).all()
 
 
 def test_chosen_features_are_coloured_from_the_least_to_the_most_even_below_zero() -> None:

@@ -1,20 +1,20 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
+from maskrank.datasets import load_dataset
 from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
-from maskrank.images import overlay
-from maskrank.study.figures import FIGURES
+from maskrank.study.figures import FIGURES, importance_maps
 from maskrank.study.needles import run_needles
 from maskrank.study.protocol import check_method
 from maskrank.study.run import STUDIES, get_study, run_study
@@ -95,11 +95,13 @@ def test_a_score_table_has_a_column_a_size() -> None:
     assert "0.6000 ± 0.1000 | 0.8000 ± 0.0000" in score_table(fits)
 
 
-def test_a_map_shows_the_image_where_nothing_has_a_score() -> None:
-    colours = overlay(np.array([0.0, 1.0, 0.5]), np.array([0.5, 1.0, 0.0]))
-    assert colours[0].tolist() == [0.5, 0.5, 0.5]
-    assert colours[1].tolist() == [1.0, 0.0, 0.0]  # the most important is red
-    assert colours[2].argmax() == 1  # half as important: green
+def test_maps_are_drawn_for_images(tmp_path: Path) -> None:
+    image = load_dataset("xor", random_state=0)
+    image = dataclasses.replace(image, image_shape=(2, 5))
+    fits = pd.DataFrame({"data": "xor", "method": ["mrmr", "rf"], "size": 3, "fold": 0, "scores": [[*range(10)]] * 2})
+    fits["selected"] = [[7, 8, 9]] * 2
+    importance_maps(fits, {"xor": image}, tmp_path)
+    assert (tmp_path / "maps_xor.png").stat().st_size > 1000
 
 
 def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

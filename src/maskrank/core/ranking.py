@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from torch import Tensor
 from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector
 from maskrank.core.subsets import to_mask
+
+_MOST_ROWS = 20  # in a notebook
+_BLUE, _GREY = "#0072b2", "#999999"  # apart for everyone's eyes
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +89,30 @@ class Ranking:
         lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
         return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
 
+    def _repr_html_(self) -> str:
+        """The first features as a table for notebooks, light or dark: colours of text and page are theirs."""
+        shown = self.order[:_MOST_ROWS]
+        unit = max(float(self.scores[shown].max()), 1e-12)
+        head = _html_row("th", ("rank", "feature", "score", ""))
+        rows = [self._html_feature(rank, int(i), unit) for rank, i in enumerate(shown, 1)]
+        more = len(self.names) - len(shown)
+        note = f"<div style='opacity:.7'>… and {more:,} more</div>" if more else ""
+        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+
+    def _html_feature(self, rank: int, i: int, unit: float) -> str:
+        """One feature; what was left out is muted, and a score below zero has no bar."""
+        chosen, width = bool(self.support[i]), 10 * max(0.0, float(self.scores[i]) / unit)
+        bar = f"<div style='background:{_BLUE if chosen else _GREY};height:.8em;width:{width:.2f}em'></div>"
+        cells = (str(rank) if chosen else "", escape(self.names[i]), f"{self.scores[i]:+.4f}", bar)
+        return _html_row("td", cells, "" if chosen else "opacity:.6")
+
     def _top(self) -> list[int]:
         return [int(i) for i in self.order[: self.size]]
+
+
+def _html_row(tag: str, cells: Sequence[str], style: str = "") -> str:
+    inner = "".join(f"<{tag} style='text-align:left'>{cell}</{tag}>" for cell in cells)
+    return f"<tr style='{style}'>{inner}</tr>"
 
 
 def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArray[np.float64]:

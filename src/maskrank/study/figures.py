@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.datasets import Dataset
-from maskrank.images import among_chosen, overlay
+from maskrank.plots import draw_band, draw_map
 from maskrank.study.protocol import OURS, uses_all_features
 
 if TYPE_CHECKING:
@@ -76,12 +76,10 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         for row, (method, ones) in enumerate(methods):
             first = ones.sort_values(["fold", "size"]).iloc[0]
             chosen = np.isin(np.arange(X.shape[1]), first["selected"])
-            scores = among_chosen(np.array(first["scores"]), chosen)
-            backgrounds = [("", np.zeros_like(scores)), *((f"over {label}", mean) for label, mean in means)]
+            backgrounds = [("", None), *((f"over {label}", mean) for label, mean in means)]
             for column, (title, background) in enumerate(backgrounds):
                 axes = figure.add_subplot(len(methods), len(backgrounds), 1 + row * len(backgrounds) + column)
-                axes.imshow(overlay(scores, background).reshape(*shape, 3))
-                axes.set_axis_off()
+                draw_map(axes, np.array(first["scores"]), chosen, shape, background)
                 axes.set_title(f"{method} {title}".strip(), fontsize=9)
         figure.savefig(out / f"maps_{data}.png", dpi=_DPI)
 
@@ -109,8 +107,7 @@ def _curve(axes: Axes, method: str, fits: pd.DataFrame, number: int) -> None:
     by_size = fits.groupby("size")["score"]
     mean, spread = by_size.mean(), by_size.std(ddof=0)
     width = 2.2 if method == OURS else 1.2
-    axes.plot(mean.index, mean, marker=_MARKS[number % 10], markersize=4, linewidth=width, label=method)
-    axes.fill_between(mean.index, mean - spread, mean + spread, alpha=0.12, color=axes.lines[-1].get_color())
+    draw_band(axes, mean, spread, f"C{number}", marker=_MARKS[number % 10], linewidth=width, label=method)
 
 
 def loss_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.shown import short
+from maskrank.size_choice import smallest_size
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
@@ -86,26 +87,6 @@ def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str]
         body.append((mean, [label, f"{mean:.4g}", f"{spread:.2g}", f"{seconds:.1f}", shown or "none"]))
     body.sort(key=lambda line: line[0], reverse=metric == "accuracy")
     return ["method", metric, "± std", "seconds", "chosen in every fold"], [line for _, line in body]
-
-
-def smallest_size(fits: pd.DataFrame) -> int:
-    """The smallest size whose mean score lies within one standard error of the best size's.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from maskrank.study.own_table import smallest_size
-    >>> scores = [0.70, 0.72, 0.90, 0.94, 0.91, 0.95]
-    >>> smallest_size(pd.DataFrame({"size": [1, 1, 2, 2, 3, 3], "metric": "accuracy", "score": scores}))
-    2
-    """
-    by_size = fits.groupby("size")["score"]
-    sign = 1 if fits["metric"].iloc[0] == "accuracy" else -1
-    mean = sign * by_size.mean()
-    best = mean.idxmax()
-    error = by_size.get_group(best).std(ddof=1) / np.sqrt(len(by_size.get_group(best)))
-    slack = 0.0 if np.isnan(error) else float(error)
-    return int(mean.index[mean >= mean[best] - slack].min())
 
 
 def sweep_rows(fits: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

@@ -1,0 +1,194 @@
+"""Pictures for notebooks and scripts, with matplotlib (extra ``report``).
+
+Each function draws on the Axes it is given and returns it; no style, backend or other setting of matplotlib is
+changed. Without ``ax`` it makes a figure with pyplot, since that is what notebooks show by themselves and what
+``plt.show()`` and ``plt.close()`` know of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maskrank.images import among_chosen, overlay
+
+from maskrank.size_choice import smallest_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from maskrank.core.progress import History
+    from maskrank.core.ranking import Ranking
+    from maskrank.scaling import Array
+    from maskrank.stability import Stability
+
+# The colours of Okabe and Ito, which people with any kind of colour vision can tell apart.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+_MUTED = "#BBBBBB"
+_MARKS = "osD^vPX*<>"
+_LONGEST_NAME = 30  # characters
+
+
+def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = None, ax: Axes | None = None) -> Axes:
+    """Scores of the first features as bars, best on top; those that were left out are muted.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    n : int
+        How many features are shown.
+    stability : Stability, optional
+        Adds the interval of each score over the repeats, with a dot at its median, and how often the feature was
+        chosen.
+    ax : Axes, optional
+    """
+    if n < 1:
+        raise ValueError(f"n={n} must be at least 1: it is the number of features to show")
+    shown = ranking.order[:n]
+    ax = _axes(ax, height=1.4 + 0.28 * len(shown))
+    label = "score: 0 = an average feature left out"
+    places = np.arange(len(shown))
+    names = [_short(ranking.names[i]) for i in shown]
+    colours = [BLUE if ranking.support[i] else _MUTED for i in shown]
+    ax.barh(places, ranking.scores[shown], color=colours)
+    if stability is not None:
+        middle = stability.score_median[shown]
+        reach = [middle - stability.score_low[shown], stability.score_high[shown] - middle]
+        ax.errorbar(middle, places, xerr=reach, fmt="o", markersize=3, color="black", linewidth=1, capsize=2)
+        names = [f"{name}  {stability.frequency[i]:.0%}" for name, i in zip(names, shown, strict=True)]
+        label += f"\nof {stability.repeats} repeats: % that chose the feature; line: the middle 80 %, dot: the median"
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_yticks(places, names, parse_math=False)  # a dollar sign in a name is no formula
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set_xlabel(label)
+    return ax
+
+
+def plot_history(history: History, ax: Axes | None = None) -> Axes:
+    """Losses of both nets over the batches, the validation figure of the best subset, and where Phase II begins.
+
+    Parameters
+    ----------
+    history : History
+    ax : Axes, optional
+    """
+    ax = _axes(ax)
+    ax.plot(history.batch, history.operator_loss, color=BLUE, linewidth=1.2, label="operator")
+    ax.plot(history.batch, history.selector_loss, color=ORANGE, linewidth=1.2, label="selector")
+    judged = np.reshape(history.validation, (-1, 2))
+    ax.plot(judged[:, 0], judged[:, 1], "o", color=VERMILION, markersize=3, label="validation, best subset")
+    if min([*history.operator_loss, *history.selector_loss, *judged[:, 1]], default=0) > 0:
+        ax.set_yscale("log")
+    explored = [batch for batch, phase in zip(history.batch, history.phase, strict=True) if phase == "explore"]
+    searched = [batch for batch, phase in zip(history.batch, history.phase, strict=True) if phase == "search"]
+    if explored and searched:
+        ax.axvline(explored[-1], color="black", linestyle=":", linewidth=1)
+    for title, batches, start in (("explore", explored, 0), ("search", searched, explored[-1] if explored else 0)):
+        if batches:
+            middle = (start + batches[-1]) / 2
+            ax.text(middle, 1.01, title, transform=ax.get_xaxis_transform(), ha="center", va="bottom")
+    ax.set_xlabel("batch")
+    ax.set_ylabel("loss")
+    ax.legend()
+    return ax
+
+
+def plot_importance_map(
+    ranking: Ranking, shape: tuple[int, int], image: Array | None = None, ax: Axes | None = None
+) -> Axes:
+    """Scores of the chosen pixels as a picture: the lighter and yellower, the more important; the others stay grey.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Its features are the pixels of an image, row by row.
+    shape : (height, width)
+    image : array (height, width) or (d,), optional
+        A grey image below the scores, for example the mean of a class.
+    ax : Axes, optional
+    """
+    for what, pixels in (("the ranking", len(ranking.names)), ("the image", None if image is None else np.size(image))):
+        if pixels not in (None, int(np.prod(shape))):
+            raise ValueError(f"shape={shape} has {np.prod(shape)} pixels, {what} has {pixels}")
+    ax = _axes(ax)
+    draw_map(ax, ranking.scores, ranking.support, shape, image)
+    return ax
+
+
+def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Score against the number of features, with a band of one standard error.
+
+    A ring marks the fewest features whose score lies within one standard error of the best; a method with a single
+    size among others of several is a level line.
+
+    Parameters
+    ----------
+    sweep : DataFrame
+        One row a fit, with the columns method, size, metric and score: what ``maskrank sweep --csv`` and
+        ``maskrank compare --csv`` write.
+    ax : Axes, optional
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from maskrank import plot_size_curve
+    >>> scores = [0.70, 0.72, 0.90, 0.94, 0.91, 0.95]
+    >>> sweep = pd.DataFrame(
+    ...     {"method": "dualnet", "size": [1, 1, 2, 2, 3, 3], "metric": "accuracy", "score": scores}
+    ... )
+    >>> ax = plot_size_curve(sweep, ax=Figure().subplots())
+    >>> ax.get_legend_handles_labels()[1]
+    ['dualnet: 2 are enough']
+    """
+    missing = {"method", "size", "metric", "score"} - set(getattr(sweep, "columns", ()))
+    if missing:
+        raise ValueError(f"the sweep lacks {', '.join(sorted(missing))}: give a table with one row a fit")
+    ax = _axes(ax)
+    several = sweep["size"].nunique() > 1
+    for number, (method, fits) in enumerate(sweep.groupby("method", sort=False)):
+        colour, mark = _COLOURS[number % len(_COLOURS)], _MARKS[number % len(_MARKS)]
+        if several and fits["size"].nunique() == 1:
+            ax.axhline(fits["score"].mean(), color=colour, linestyle=":", label=str(method))
+            continue
+        enough = smallest_size(fits)
+        by_size = fits.groupby("size")["score"]
+        mean = by_size.mean()
+        draw_band(ax, mean, by_size.sem(), colour, marker=mark, label=f"{method}: {enough} are enough")
+        ax.plot([enough], [mean[enough]], "o", markersize=12, markerfacecolor="none", color=colour)
+    ax.set_xlabel("features")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_ylabel(str(sweep["metric"].iloc[0]))
+    ax.legend()
+    return ax
+
+
+def draw_map(ax: Axes, scores: Array, chosen: Array, shape: Sequence[int], image: Array | None = None) -> None:
+    """Importance of the chosen pixels over a grey image."""
+    background = np.zeros(len(scores)) if image is None else np.asarray(image, dtype=np.float64).ravel()
+    ax.imshow(overlay(among_chosen(scores, chosen), background).reshape(*shape, 3))
+    ax.set_axis_off()
+
+
+def draw_band(ax: Axes, middle: pd.Series, spread: pd.Series, colour: str, **style: Any) -> None:
+    """A line through the means of each size, and a band around it."""
+    ax.plot(middle.index, middle, color=colour, markersize=4, **style)
+    ax.fill_between(middle.index, middle - spread, middle + spread, alpha=0.15, color=colour, linewidth=0)
+
+
+def _axes(ax: Axes | None, height: float = 4.0) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ValueError("matplotlib is not installed: pip install 'maskrank[report]' brings it") from error
+    return pyplot.subplots(figsize=(6.4, height), layout="constrained")[1]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
