@@ -60,7 +60,9 @@ def rank(
 
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
-    fitted = kind(wanted, preset=preset, n_repeats=repeats, n_jobs=jobs or -1, random_state=seed, verbose=not quiet)
+    fitted = kind(
+        wanted, preset=preset, n_repeats=repeats, n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet)
+    )
     fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
     seconds = time.perf_counter() - started
 
