@@ -140,8 +140,10 @@ def train(
     with torch_threads(_threads(settings) if make_net is None else None):
         result = fit_dual_net(
             settings.task,
-            _rows(prepared, prepared.training),  # held by none but the core, which lets go of what it does not need
-            _rows(prepared, prepared.validation),
+            scaled_rows(
+                prepared, prepared.training
+            ),  # held by none but the core, which lets go of what it does not need
+            scaled_rows(prepared, prepared.validation),
             size=settings.size,
             config=settings.config,
             generator=generator,
@@ -168,7 +170,7 @@ def target_tensor(target: Array, scaling: Scaling | None) -> Tensor:
     return torch.from_numpy(scaling.apply(_columns(target)).astype(np.float32))
 
 
-def _rows(prepared: Prepared, part: Part) -> Rows:
+def scaled_rows(prepared: Prepared, part: Part) -> Rows:
     """Scaled rows of the candidate columns, as the core takes them."""
     y = target_tensor(part.target, prepared.y_scaling)
     if not bool(y.isfinite().all()):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskrank.images import among_chosen, overlay
-
 from maskrank.size_choice import smallest_size
 
 if TYPE_CHECKING:

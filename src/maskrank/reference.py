@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from sklearn.base import clone
 
 from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.core.refit import refit_mlp
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
-from maskrank.preparation import net_maker, resolve_device, resolve_seed, torch_threads
+from maskrank.fitting import Part, Settings, prepare, scaled_rows
+from maskrank.preparation import net_maker, resolve_seed, torch_threads
 
 _MOST_FEATURES = 5_000
 
@@ -36,26 +35,22 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
         return None
     fresh = clone(model)
     X, y = fresh._validate_rows(X, y, reset=True)
-    target = fresh._learn_target(y)
     generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
-    training, validation = fresh._hold_out(X, target, None, None, generator)
-    columns = training.source.learn(training.rows)
-    varying = np.flatnonzero(columns.varies)
-    if len(varying) > _MOST_FEATURES:
+    parts = Part.whole(X, fresh._learn_target(y)).hold_out(model.validation_fraction, generator)
+    config = _with_refit(model.config_)
+    settings = Settings(fresh._task(), model.result_.size, config, None, model.standardize, model.device)
+    prepared = prepare(settings, *parts)
+    if len(prepared.candidates) > _MOST_FEATURES:
         return None
-    fresh._y_scaling = fresh._scale_target(training.target)
-    scaling = columns.scaling(enabled=model.standardize).take(varying)
-    rows = partial(fresh._rows, varying, scaling, fresh._y_scaling, resolve_device(model.device))
-    shown, held_out = rows(training), rows(validation)
-    importance = torch.from_numpy(model.raw_scores_[varying].copy()).to(shown.device)
-    features = torch.arange(len(varying), device=shown.device)
+    fresh._y_scaling = prepared.y_scaling
+    shown, held_out = (scaled_rows(prepared, part) for part in parts)
+    importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
+    features = torch.arange(len(importance), device=shown.device)
     with torch_threads(1):
-        nets = refit_mlp(
-            fresh._task(), shown, held_out, features, importance, config=_with_refit(model.config_), generator=generator
-        )
+        nets = refit_mlp(settings.task, shown, held_out, features, importance, config=config, generator=generator)
         with torch.no_grad():
             outputs = nets(held_out.all().columns(features.unsqueeze(0))[0])
-    return fresh._measure(validation.target, outputs.cpu().double())
+    return fresh._measure(parts[1].target, outputs.cpu().double())
 
 
 def _with_refit(config: TrainConfig) -> TrainConfig:

@@ -52,7 +52,7 @@ def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0) -> DualNetClass
     model = DualNetClassifier(size, random_state=0)
     model.result_ = Ranking(names, support, raw, anchor(raw, support))
     model.support_ = support
-    model.config_, model.signal_ = DEFAULT, True
+    model.config_, model.signal_, model.stability_ = DEFAULT, True, None
     model.validation_score_, model.baseline_score_ = 0.91, 0.5
     model.history_ = History(
         phase=["explore", "search", "search"],

@@ -11,6 +11,7 @@ import pytest
 
 from maskrank.report import ranking_report
 from maskrank.results import ranking_csv, ranking_json
+from maskrank.stability import Stability
 from tests.report.pages import NASTY, fitted, section
 
 
@@ -109,3 +110,14 @@ def test_images_have_a_map_alone_and_one_over_the_mean_of_each_class(labels: int
     images = [value for tag, name, value in reader.attributes if tag == "img" and name == "src"]
     assert len(images) == 1 + labels
     assert all(str(value).startswith("data:image/png;base64,") for value in images)
+
+
+def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
+    part = section(("a", "b", "c"), 2)
+    assert "How stable is that?" not in ranking_report("t", [part], command="")
+    ranks = np.array([[1, 2, 3], [2, 3, 1], [1, 3, 2], [1, 3, 2]])
+    part.model.stability_ = Stability.of(("a", "b", "c"), ranks, -ranks / 10)
+    text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
+    assert "4 more fits" in text
+    table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
+    assert table.index("a 100.0 %") < table.index("c 75.0 %") < table.index("b 25.0 %")

@@ -129,7 +129,7 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
 
 def _stability(model: Model) -> dict[str, Any] | None:
     """How often each feature was chosen in repeats, where there are some: those chosen at all, in consensus order."""
-    stability = getattr(model, "stability_", None)
+    stability = model.stability_
     if stability is None:
         return None
     rows = [
