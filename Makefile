@@ -6,9 +6,10 @@ INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.installed-dev
 BENCH_INSTALLED := $(VENV)/.installed-bench
 STUDY_INSTALLED := $(VENV)/.installed-study
+DOCS_INSTALLED := $(VENV)/.installed-docs
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench study clean
+.PHONY: demo test lint bench study docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -28,8 +29,11 @@ bench: $(BENCH_INSTALLED)
 study: $(STUDY_INSTALLED)
 	$(BIN)/maskrank study all --jobs 2 --resume
 
+docs: $(DOCS_INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build site docs/_generated src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,4 +52,8 @@ $(BENCH_INSTALLED): $(INSTALLED)
 
 $(STUDY_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e ".[study]"
+	touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e ".[docs]"
 	touch $@

@@ -1,30 +1,185 @@
-"""Makes the pictures of the README from the program's own output. Usage: python docs/make_pictures.py"""
+"""Makes all that the pages show of the program's own output, in `_generated`, by running the files in `snippets`.
+
+Usage: python docs/make_pictures.py [NAME ...] [--readme]
+
+A file in `snippets` is run as it stands, in an empty folder. What a section of it prints goes to
+`_generated/FILE_SECTION.txt`; the pictures that `pictures.py` draws of what it computed lie beside. Where nothing has
+changed since the last time, in the file or in the package, it is not run again.
+"""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import hashlib
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.terminal_theme import DIMMED_MONOKAI
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+SNIPPETS = DOCS / "snippets"
+GENERATED = DOCS / "_generated"
+sys.path.insert(0, str(DOCS))
 
-from maskrank import DualNetRegressor
-from maskrank.datasets import make_nonlinear_regression
-from maskrank.screen import show_ranking
+import pictures  # noqa: E402  # the file beside this one
 
-IMAGES = Path(__file__).parent / "img"
+HELP = "command_line.md"
+KEPT = {"tutorial_terminal": ("report.html",)}  # files that a snippet leaves and a page links to
+_LIBRARIES = ("matplotlib", "numpy", "pandas", "rich", "scikit-learn", "torch", "typer")
+_MARK = re.compile(r"^# --8<-- \[(start|end):(\w+)\]\n", re.MULTILINE)
+_WIDTH = "88"  # columns of the terminal
+
+
+def names() -> list[str]:
+    """All snippets, by their file names without the ending."""
+    return sorted(path.stem for path in SNIPPETS.iterdir() if path.suffix in (".py", ".sh"))
+
+
+def source(name: str) -> Path:
+    """The file of a snippet."""
+    return next(path for path in SNIPPETS.glob(f"{name}.*") if path.suffix in (".py", ".sh"))
+
+
+def outputs(name: str) -> list[str]:
+    """The files in `_generated` that a snippet makes."""
+    texts = [f"{name}_{section}.txt" for section, _ in sections(source(name).read_text()) if section]
+    drawn = [
+        file for title, picture in pictures.PICTURES.items() if picture.of == name for file in picture.files(title)
+    ]
+    return [*texts, *drawn, *KEPT.get(name, ())]
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    """The parts of a snippet in their order: the section's name, "" between sections, and its lines.
+
+    Lines before a part are kept as empty ones, so that an error names the line of the file.
+    """
+    parts, name, begin = [], "", 0
+    for mark in [*_MARK.finditer(text), None]:
+        end = len(text) if mark is None else mark.start()
+        if text[begin:end].strip():
+            parts.append((name, "\n" * text.count("\n", 0, begin) + text[begin:end]))
+        if mark is not None:
+            name, begin = mark[2] if mark[1] == "start" else "", mark.end()
+    return parts
+
+
+def run_python(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+    """Run a snippet in Python; what each section printed, and the names it left."""
+    printed: dict[str, str] = {}
+    found: dict[str, Any] = {"__name__": "__main__"}
+    for name, code in sections(path.read_text()):
+        stream = io.StringIO()
+        with contextlib.redirect_stdout(stream):
+            exec(compile(code, str(path), "exec"), found)
+        printed[name] = stream.getvalue()
+    return printed, found
+
+
+def run_terminal(path: Path) -> dict[str, str]:
+    """Run a snippet of commands, in a folder that holds the other snippets; what each section printed."""
+    for script in SNIPPETS.glob("*.py"):
+        shutil.copy(script, ".")
+    here = str(Path(sys.executable).parent)
+    surroundings = {**os.environ, "COLUMNS": _WIDTH, "PATH": os.pathsep.join((here, os.environ["PATH"]))}
+    printed = {}
+    for name, code in sections(path.read_text()):
+        done = subprocess.run(
+            ["sh", "-ec", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=surroundings
+        )
+        if done.returncode:
+            raise RuntimeError(f"{path.name}, section {name or 'none'}: {done.stdout}")
+        printed[name] = done.stdout
+    return printed
+
+
+def make(name: str) -> None:
+    """Run one snippet, and write what the pages show of it."""
+    path, found = source(name), {}
+    stamp = fingerprint(name)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        if path.suffix == ".py":
+            printed, found = run_python(path)
+        else:
+            printed = run_terminal(path)
+        for file in KEPT.get(name, ()):
+            shutil.copy(file, GENERATED)
+    for section, text in printed.items():
+        if section:
+            tidy = "\n".join(line.rstrip() for line in text.splitlines())
+            (GENERATED / f"{name}_{section}.txt").write_text(tidy + "\n", encoding="utf-8")
+    for title, picture in pictures.PICTURES.items():
+        if picture.of == name:
+            picture.draw(title, found, GENERATED)
+    (GENERATED / ".stamps" / name).write_text(stamp)
+
+
+def make_help() -> None:
+    """All commands and their options, as the command line itself explains them, in Markdown."""
+    import typer
+
+    from maskrank.cli import app
+
+    def explain(command: Any, title: str, parent: Any = None) -> list[str]:
+        context = command.context_class(command, info_name=title, parent=parent, terminal_width=int(_WIDTH))
+        level = "##" if parent is None else "###" if parent.parent is None else "####"
+        text = [f"{level} {context.command_path}", "", "```text", command.get_help(context), "```", ""]
+        for other in getattr(command, "commands", {}):
+            text += explain(command.commands[other], other, context)
+        return text
+
+    (GENERATED / HELP).write_text("\n".join(explain(typer.main.get_command(app), "maskrank")), encoding="utf-8")
+
+
+def fingerprint(name: str) -> str:
+    """Of all that a snippet's output depends on."""
+    package = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".html", ".toml"))
+    machinery = [DOCS / "make_pictures.py", DOCS / "pictures.py", *pictures.INPUTS]
+    others = sorted(SNIPPETS.glob("*.py")) if source(name).suffix == ".sh" else []
+    digest = hashlib.sha256(" ".join((sys.version, *(version(library) for library in _LIBRARIES))).encode())
+    for path in (source(name), *others, *machinery, *package):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_fresh(name: str) -> bool:
+    """Whether all outputs of a snippet are there, and nothing they depend on has changed."""
+    stamp = GENERATED / ".stamps" / name
+    made = stamp.is_file() and stamp.read_text() == fingerprint(name)
+    return made and all((GENERATED / file).is_file() for file in outputs(name))
+
+
+def make_all(wanted: list[str] | None = None) -> list[str]:
+    """Make what is not fresh, two at a time; the names of what was made."""
+    (GENERATED / ".stamps").mkdir(parents=True, exist_ok=True)
+    make_help()
+    stale = [name for name in wanted or names() if not is_fresh(name)]
+    if stale:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # two snippets at a time leave no core for a second thread
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+            list(pool.map(make, stale))
+    return stale
 
 
 def main() -> None:
-    X, y, _ = make_nonlinear_regression(512, random_state=0)
-    model = DualNetRegressor(5, random_state=0).fit(X, y)
-    console = Console(record=True, width=64, force_terminal=True, file=io.StringIO(), highlight=False)
-    console.print("y = -2 sin(2 x0) + max(x1, 0) + x2 + exp(-x3) + noise\n", style="bold")
-    show_ranking(console, model.result_)
-    picture = console.export_svg(title="maskrank", theme=DIMMED_MONOKAI)
-    local = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # no request for a font from outside
-    (IMAGES / "ranking.svg").write_text(local)
+    parser = argparse.ArgumentParser(description="Run the snippets of the documentation and keep what they print.")
+    parser.add_argument("names", nargs="*", help="only these")
+    parser.add_argument("--readme", action="store_true", help="put the README's picture in its place, too")
+    given = parser.parse_args()
+    made = make_all(given.names)
+    print("made:", ", ".join(made) or "nothing, all is fresh")
+    if given.readme:
+        shutil.copy(GENERATED / "ranking.svg", DOCS / "img" / "ranking.svg")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,226 @@
+"""The pictures of the documentation, each drawn once for light pages and once for dark ones.
+
+What a picture needs is imported where it is drawn: whoever only asks which pictures there are has an answer at once.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEEDLES = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "needles.csv"
+INPUTS = (NEEDLES,)  # files that pictures are drawn from
+Found = dict[str, Any]  # what a snippet left
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Colours that can be read on a page."""
+
+    ink: str
+    line: str
+    first: str
+    second: str
+    others: tuple[str, ...]
+    map: str
+
+
+SCHEMES = {
+    "light": Scheme("#1c2430", "#b9c1cc", "#1f6fb2", "#b4540a", ("#5b6b7f", "#2a7f62", "#8a5fa8"), "Blues"),
+    "dark": Scheme("#e7ebf0", "#56616f", "#5aa9e6", "#f0a35e", ("#a3adba", "#63c7a2", "#c3a2dc"), "Blues_r"),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of what a snippet computed.
+
+    Attributes
+    ----------
+    of : str
+        The snippet.
+    size : (float, float)
+        In inches.
+    paint : callable
+        Takes the figure, the scheme, and the names that the snippet left.
+    """
+
+    of: str
+    size: tuple[float, float]
+    paint: Callable[[Figure, Scheme, Found], None]
+
+    def files(self, title: str) -> list[str]:
+        return [f"{title}-{scheme}.svg" for scheme in SCHEMES]
+
+    def draw(self, title: str, found: Found, folder: Path) -> None:
+        import matplotlib
+
+        from maskrank.study.figures import new_figure
+
+        for file, scheme in zip(self.files(title), SCHEMES.values(), strict=True):
+            with matplotlib.rc_context(_style(scheme, title)):
+                figure = new_figure(*self.size)
+                self.paint(figure, scheme, found)
+                figure.savefig(folder / file, transparent=True, metadata={"Date": None})
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The ranking as the terminal shows it; dark on all pages.
+
+    Attributes
+    ----------
+    of : str
+        The snippet.
+    heading : str
+    """
+
+    of: str
+    heading: str
+
+    def files(self, title: str) -> list[str]:
+        return [f"{title}.svg"]
+
+    def draw(self, title: str, found: Found, folder: Path) -> None:
+        from rich.console import Console
+        from rich.terminal_theme import DIMMED_MONOKAI
+
+        from maskrank.screen import show_ranking
+
+        console = Console(record=True, width=64, force_terminal=True, file=io.StringIO(), highlight=False)
+        console.print(f"{self.heading}\n", style="bold")
+        show_ranking(console, found["model"].result_)
+        drawn = console.export_svg(title="maskrank", theme=DIMMED_MONOKAI)
+        local = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)  # no request for a font from outside
+        (folder / f"{title}.svg").write_text(local, encoding="utf-8")
+
+
+def _style(scheme: Scheme, title: str) -> dict[str, Any]:
+    ink = dict.fromkeys(("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), scheme.ink)
+    return {
+        **ink,
+        "axes.edgecolor": scheme.line,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "font.size": 10,
+        "grid.color": scheme.line,
+        "grid.alpha": 0.5,
+        "legend.frameon": False,
+        "svg.hashsalt": title,  # the same picture is the same file
+    }
+
+
+def ranking(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """The scores of the chosen features, best on top."""
+    result = found["model"].result_
+    chosen = result.order[: result.size][::-1]
+    axes = figure.add_subplot()
+    axes.barh([result.names[i] for i in chosen], result.scores[chosen], color=scheme.first, height=0.65)
+    axes.axvline(0, color=scheme.ink, linewidth=0.8)
+    axes.set_xlabel("score (0 = an average feature left out)")
+    axes.tick_params(axis="y", length=0)
+
+
+def history(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """Loss of the operator and validation loss of the best subset, over both phases."""
+    course = found["model"].history_
+    axes = figure.add_subplot()
+    axes.plot(course.batch, course.operator_loss, color=scheme.first, label="training, subsets of all kinds")
+    axes.plot(*zip(*course.validation, strict=True), color=scheme.second, label="held-out rows, the best subset")
+    axes.axvline(course.batches["explore"], color=scheme.ink, linestyle=":", linewidth=1)
+    axes.text(course.batches["explore"], axes.get_ylim()[1], " search begins", va="top")
+    axes.set_xlabel("batch")
+    axes.set_ylabel("loss")
+    axes.legend()
+
+
+def correlation(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """How the chosen features go with each other."""
+    import numpy as np
+
+    result = found["model"].result_
+    values = found["X"][list(result.selected)].corr().abs().to_numpy()
+    axes = figure.add_subplot()
+    axes.imshow(values, vmin=0, vmax=1, cmap=scheme.map)
+    for row, column in np.ndindex(values.shape):
+        colour = "white" if (values[row, column] > 0.6) == (scheme.map == "Blues") else "#1c2430"
+        axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", color=colour)
+    axes.set_xticks(range(result.size), result.selected, rotation=30, ha="right")
+    axes.set_yticks(range(result.size), result.selected)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def importance_map(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """Scores as colours: alone, and over the mean image of each class."""
+    import numpy as np
+
+    from maskrank.study.figures import overlay
+
+    model, X, y = found["model"], found["X"], found["y"]
+    scores = np.where(model.support_, np.maximum(model.feature_importances_, 0), 0)
+    means = [(f"over the mean {label}", X[y == label].mean(axis=0)) for label in np.unique(y)]
+    for place, (title, background) in enumerate([("chosen pixels", np.zeros_like(scores)), *means], 1):
+        axes = figure.add_subplot(1, 3, place)
+        axes.imshow(overlay(scores, background).reshape(8, 8, 3))
+        axes.set_title(title, fontsize=10)
+        axes.set_axis_off()
+
+
+def size_curve(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """Cross-validated error against the number of features, and the size to take."""
+    from maskrank.study.own_table import smallest_size
+
+    fits = found["fits"]
+    by_size = fits.groupby("size")["score"]
+    mean, error = by_size.mean(), by_size.sem()
+    best, chosen = mean.idxmin(), smallest_size(fits)
+    axes = figure.add_subplot()
+    axes.axhspan(mean[best] - error[best], mean[best] + error[best], color=scheme.line, alpha=0.35, linewidth=0)
+    axes.errorbar(mean.index, mean, yerr=error, color=scheme.first, marker="o", capsize=3)
+    axes.plot(chosen, mean[chosen], "o", color=scheme.second, markersize=10, zorder=3)
+    axes.annotate(f"take {chosen}", (chosen, mean[chosen]), xytext=(8, 10), textcoords="offset points")
+    axes.set_xticks(mean.index)
+    axes.set_xlabel("features")
+    axes.set_ylabel("mean squared error")
+
+
+def needles(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """How many of the two features of the exclusive or are ranked first, by the width of the table."""
+    import pandas as pd
+
+    fits = pd.read_csv(NEEDLES)
+    fits = fits[fits["problem"] == "XOR"]
+    axes = figure.add_subplot()
+    titles = {"dualnet": "maskrank", "rf": "random forest", "mrmr": "mRMR", "avgrad": "input gradients"}
+    for (method, title), colour, mark in zip(
+        titles.items(), (scheme.first, scheme.second, *scheme.others), "osD^", strict=False
+    ):
+        line = 100 * fits[fits["method"] == method].groupby("d")["best_p"].mean()
+        axes.plot(line.index, line.to_numpy(), marker=mark, markersize=5, color=colour, label=title)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(line.index, [str(d) for d in line.index])
+    axes.minorticks_off()
+    axes.set_xlabel("features, of which 2 matter")
+    axes.set_ylabel("found, %")
+    axes.grid(axis="y")
+    axes.legend()
+
+
+PICTURES: dict[str, Picture | Screen] = {
+    "ranking": Screen("regression", "y = -2 sin(2 x0) + max(x1, 0) + x2 + exp(-x3) + noise"),
+    "tutorial_ranking": Picture("tutorial", (6.4, 2.4), ranking),
+    "tutorial_history": Picture("tutorial", (6.4, 3.0), history),
+    "tutorial_correlation": Picture("tutorial", (6.0, 4.2), correlation),
+    "images_map": Picture("images", (6.4, 2.5), importance_map),
+    "size_curve": Picture("size", (6.4, 3.2), size_curve),
+    "needles": Picture("wide", (6.4, 3.2), needles),
+}
