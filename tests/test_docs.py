@@ -1,0 +1,220 @@
+"""The documentation can't rot: snippets run, links lead somewhere, commands exist, all public names are explained."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+
+import maskrank
+from maskrank.cli import app
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_generated" not in p.parts)]
+NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
+# Options that pages explain and that are being written; whoever adds one takes it off this list.
+COMING = {
+    "rank": {"--repeats", "--jobs", "--image"},
+    "compare": {"--report"},
+    "sweep": {"--report"},
+    "study": {"--report"},
+}
+_FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def module(name: str) -> ModuleType:
+    """A file of the documentation's machinery."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def prose(page: str) -> str:
+    return _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+
+
+def generated() -> set[str]:
+    making = module("make_pictures")
+    return {file for name in making.names() for file in making.outputs(name)} | {making.HELP}
+
+
+@pytest.fixture
+def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fits that end after a few batches: enough to see that the code of a page runs."""
+    from maskrank import _base
+
+    usual = _base.preset
+    monkeypatch.setattr(_base, "preset", lambda name, **given: usual(name, **{**given, "max_batches": 24}))
+
+
+@pytest.mark.parametrize(
+    "name", ["baseline", "compare", "first_answer", "images", "make_table", "regression", "tutorial"]
+)
+@pytest.mark.usefixtures("few_batches")
+def test_snippets_run_and_their_pictures_are_drawn(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    making = module("make_pictures")
+    monkeypatch.chdir(tmp_path)
+    printed, found = making.run_python(making.source(name))
+    for section, code in making.sections(making.source(name).read_text()):
+        assert bool(printed[section]) == ("print(" in code)
+    for title, picture in making.pictures.PICTURES.items():
+        if picture.of == name:
+            picture.draw(title, found, tmp_path)
+            assert all((tmp_path / file).stat().st_size for file in picture.files(title))
+
+
+def test_errors_in_a_snippet_name_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n\nx / 0\n")
+    with pytest.raises(ZeroDivisionError) as caught:
+        module("make_pictures").run_python(path)
+    assert caught.traceback[-1].lineno + 1 == 5
+
+
+def test_a_snippet_is_run_again_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    making = module("make_pictures")
+    monkeypatch.setattr(making, "SNIPPETS", tmp_path)
+    monkeypatch.setattr(making, "GENERATED", tmp_path / "made")
+    (tmp_path / "made" / ".stamps").mkdir(parents=True)
+    snippet = tmp_path / "short.py"
+    snippet.write_text("# --8<-- [start:say]\nprint('one  ')\n# --8<-- [end:say]\n")
+    assert not making.is_fresh("short")
+    making.make("short")
+    assert making.is_fresh("short")
+    assert (tmp_path / "made" / "short_say.txt").read_text() == "one\n"
+    (tmp_path / "made" / "short_say.txt").unlink()
+    assert not making.is_fresh("short")
+    making.make("short")
+    snippet.write_text(snippet.read_text().replace("one", "two"))
+    assert not making.is_fresh("short")
+
+
+def test_a_command_that_fails_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.sh").write_text("echo before\nfalse\necho after\n")
+    with pytest.raises(RuntimeError, match=r"bad\.sh, section none: before$"):
+        module("make_pictures").run_terminal(tmp_path / "bad.sh")
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_what_pages_include_is_there(page: str) -> None:
+    making = module("make_pictures")
+    for path, section in re.findall(r'--8<-- "([^":]+)(?::(\w+))?"', (ROOT / page).read_text(encoding="utf-8")):
+        if path.startswith("docs/_generated/"):
+            assert path.removeprefix("docs/_generated/") in generated(), path
+        else:
+            assert (ROOT / path).is_file(), path
+            assert not section or section in dict(making.sections((ROOT / path).read_text())), (path, section)
+
+
+def test_all_that_is_made_is_shown() -> None:
+    making = module("make_pictures")
+    shown = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in NAMES)
+    for name in making.names():
+        path = making.source(name)
+        for section, code in making.sections(path.read_text()):
+            assert not section or f'"docs/snippets/{path.name}:{section}"' in shown
+            assert "print(" not in code or f'"docs/_generated/{name}_{section}.txt"' in shown
+    assert all(f"_generated/{file}" in shown for file in generated() if file.endswith((".svg", ".html", ".md")))
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_links_lead_somewhere(page: str) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        target, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link) or link.startswith("#maskrank."):
+            continue
+        path = (ROOT / page).parent / target if target else ROOT / page
+        if path.parent.name == "_generated":
+            assert path.name in generated(), link
+            assert (anchor in ("only-light", "only-dark")) == path.stem.endswith(("-light", "-dark")), link
+            continue
+        assert path.exists(), link
+        assert not anchor or anchor in slugs(path), link
+
+
+def slugs(path: Path) -> set[str]:
+    """The anchors of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_pages_can_be_read_by_all(page: str) -> None:
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose(page), re.MULTILINE)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(lower <= upper + 1 for upper, lower in pairwise(levels))
+    for alternative in re.findall(r"!\[(.*?)\]\(", prose(page)):
+        assert len(alternative) > 20, "a picture needs a text that says what is to be seen"
+
+
+def command_lines() -> Iterator[tuple[str, str]]:
+    """Every command of ours in the pages, the snippets and the help texts, and where it stands."""
+    for path in (*PAGES, *sorted((DOCS / "snippets").glob("*.sh"))):
+        text = re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8"))
+        found = [line.strip() for line in text.splitlines() if line.strip().startswith("maskrank ")]
+        for line in (*found, *re.findall(r"(?<!`)`(maskrank [^`]+)`(?!`)", text)):
+            yield path.relative_to(ROOT).as_posix(), re.split(r" \||>", line)[0]
+
+
+@pytest.mark.parametrize(("page", "line"), sorted(set(command_lines())))
+def test_commands_parse(page: str, line: str) -> None:
+    _, *words = shlex.split(line, comments=True)
+    command: Any = typer.main.get_command(app)
+    path = []
+    while words and words[0] in getattr(command, "commands", {}):
+        path.append(words.pop(0))
+        command = command.commands[path[-1]]
+    options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+    coming = COMING.get(" ".join(path), set())
+    assert not coming & options, "it is there now: take it off the list COMING"
+    given = {word for word in words if word.startswith("--")}
+    assert given <= options | coming
+    if path and words and "--help" not in words:
+        for option in given & coming:
+            place = words.index(option)
+            del words[place : place + 2]
+        command.make_context(path[-1], words)
+
+
+def test_all_public_names_are_in_the_reference() -> None:
+    reference = "\n".join(path.read_text(encoding="utf-8") for path in sorted((DOCS / "reference").glob("*.md")))
+    missing = [name for name in maskrank.__all__ if not re.search(rf"maskrank\.{name}\b", reference)]
+    assert not missing
+
+
+def test_the_help_of_every_command_is_in_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    making = module("make_pictures")
+    monkeypatch.setattr(making, "GENERATED", tmp_path)
+    making.make_help()
+    text = (tmp_path / making.HELP).read_text(encoding="utf-8")
+    for command in ("rank", "predict", "demo", "compare", "sweep", "study", "datasets list", "datasets path"):
+        assert f"# maskrank {command}\n\n```text\nUsage: maskrank {command} [OPTIONS]" in text
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "site"),
+    [
+        ("examples.md", "../examples/01_rank_a_table.py", "examples/01_rank_a_table.py"),
+        ("howto/size.md", "../../benchmarks/results/engine.md", "../benchmarks/results/engine.md"),
+        ("howto/size.md", "../examples.md", "../examples.md"),
+        ("index.md", "../CHANGELOG.md", "CHANGELOG.md"),
+    ],
+)
+def test_links_that_leave_the_folder_stay_in_the_site(page: str, link: str, site: str) -> None:
+    assert module("build_hooks").inside(link, page) == site
