@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-OUTSIDE = ("CHANGELOG.md", "examples/*.py", "benchmarks/results/*")
+OUTSIDE = ("CHANGELOG.md", "examples/*.py", "benchmarks/results/*.*", "benchmarks/results/study/*/*.*")
 _NO_WORDS = re.compile(r"–\s*<div class=\"doc-md-description\">\s*</div>")
 _LINK = re.compile(r"(?<=\]\()(\.\./[^)#\s]+)")
 

@@ -34,7 +34,10 @@ sys.path.insert(0, str(DOCS))
 import pictures  # noqa: E402  # the file beside this one
 
 HELP = "command_line.md"
-KEPT = {"tutorial_terminal": ("report.html",)}  # files that a snippet leaves and a page links to
+KEPT = {
+    "tutorial_terminal": ("cancer.html",),
+    "report_terminal": ("diabetes.html",),
+}  # files that a snippet leaves and a page links to
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "rich", "scikit-learn", "torch", "typer")
 _MARK = re.compile(r"^# --8<-- \[(start|end):(\w+)\]\n", re.MULTILINE)
 _WIDTH = "88"  # columns of the terminal
@@ -143,7 +146,9 @@ def make_help() -> None:
 
 def fingerprint(name: str) -> str:
     """Of all that a snippet's output depends on."""
-    package = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".html", ".toml"))
+    package = sorted(
+        path for path in (ROOT / "src").rglob("*") if path.suffix in (".css", ".html", ".js", ".py", ".toml")
+    )
     machinery = [DOCS / "make_pictures.py", DOCS / "pictures.py", *pictures.INPUTS]
     others = sorted(SNIPPETS.glob("*.py")) if source(name).suffix == ".sh" else []
     digest = hashlib.sha256(" ".join((sys.version, *(version(library) for library in _LIBRARIES))).encode())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NEEDLES = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "needles.csv"
@@ -117,28 +118,21 @@ def _style(scheme: Scheme, title: str) -> dict[str, Any]:
     }
 
 
+def _readable(axes: Axes, scheme: Scheme) -> None:
+    """Black lines in the colour of the text."""
+    for line in axes.lines:
+        if line.get_color() == "black":
+            line.set_color(scheme.ink)
+
+
 def ranking(figure: Figure, scheme: Scheme, found: Found) -> None:
-    """The scores of the chosen features, best on top."""
-    result = found["model"].result_
-    chosen = result.order[: result.size][::-1]
-    axes = figure.add_subplot()
-    axes.barh([result.names[i] for i in chosen], result.scores[chosen], color=scheme.first, height=0.65)
-    axes.axvline(0, color=scheme.ink, linewidth=0.8)
-    axes.set_xlabel("score (0 = an average feature left out)")
-    axes.tick_params(axis="y", length=0)
+    """The scores of the first features, best on top."""
+    _readable(found["model"].plot_ranking(n=8, ax=figure.add_subplot()), scheme)
 
 
 def history(figure: Figure, scheme: Scheme, found: Found) -> None:
-    """Loss of the operator and validation loss of the best subset, over both phases."""
-    course = found["model"].history_
-    axes = figure.add_subplot()
-    axes.plot(course.batch, course.operator_loss, color=scheme.first, label="training, subsets of all kinds")
-    axes.plot(*zip(*course.validation, strict=True), color=scheme.second, label="held-out rows, the best subset")
-    axes.axvline(course.batches["explore"], color=scheme.ink, linestyle=":", linewidth=1)
-    axes.text(course.batches["explore"], axes.get_ylim()[1], " search begins", va="top")
-    axes.set_xlabel("batch")
-    axes.set_ylabel("loss")
-    axes.legend()
+    """The losses over both phases."""
+    _readable(found["model"].plot_history(ax=figure.add_subplot()), scheme)
 
 
 def correlation(figure: Figure, scheme: Scheme, found: Found) -> None:
@@ -163,34 +157,18 @@ def importance_map(figure: Figure, scheme: Scheme, found: Found) -> None:
     """Scores as colours: alone, and over the mean image of each class."""
     import numpy as np
 
-    from maskrank.study.figures import overlay
-
     model, X, y = found["model"], found["X"], found["y"]
-    scores = np.where(model.support_, np.maximum(model.feature_importances_, 0), 0)
     means = [(f"over the mean {label}", X[y == label].mean(axis=0)) for label in np.unique(y)]
-    for place, (title, background) in enumerate([("chosen pixels", np.zeros_like(scores)), *means], 1):
-        axes = figure.add_subplot(1, 3, place)
-        axes.imshow(overlay(scores, background).reshape(8, 8, 3))
+    for place, (title, image) in enumerate([("chosen pixels", None), *means], 1):
+        axes = model.plot_importance_map((8, 8), image=image, ax=figure.add_subplot(1, 3, place))
         axes.set_title(title, fontsize=10)
-        axes.set_axis_off()
 
 
 def size_curve(figure: Figure, scheme: Scheme, found: Found) -> None:
     """Cross-validated error against the number of features, and the size to take."""
-    from maskrank.study.own_table import smallest_size
+    from maskrank import plot_size_curve
 
-    fits = found["fits"]
-    by_size = fits.groupby("size")["score"]
-    mean, error = by_size.mean(), by_size.sem()
-    best, chosen = mean.idxmin(), smallest_size(fits)
-    axes = figure.add_subplot()
-    axes.axhspan(mean[best] - error[best], mean[best] + error[best], color=scheme.line, alpha=0.35, linewidth=0)
-    axes.errorbar(mean.index, mean, yerr=error, color=scheme.first, marker="o", capsize=3)
-    axes.plot(chosen, mean[chosen], "o", color=scheme.second, markersize=10, zorder=3)
-    axes.annotate(f"take {chosen}", (chosen, mean[chosen]), xytext=(8, 10), textcoords="offset points")
-    axes.set_xticks(mean.index)
-    axes.set_xlabel("features")
-    axes.set_ylabel("mean squared error")
+    _readable(plot_size_curve(found["fits"], ax=figure.add_subplot()), scheme)
 
 
 def needles(figure: Figure, scheme: Scheme, found: Found) -> None:
@@ -217,8 +195,8 @@ def needles(figure: Figure, scheme: Scheme, found: Found) -> None:
 
 PICTURES: dict[str, Picture | Screen] = {
     "ranking": Screen("regression", "y = -2 sin(2 x0) + max(x1, 0) + x2 + exp(-x3) + noise"),
-    "tutorial_ranking": Picture("tutorial", (6.4, 2.4), ranking),
-    "tutorial_history": Picture("tutorial", (6.4, 3.0), history),
+    "tutorial_ranking": Picture("tutorial", (6.4, 3.0), ranking),
+    "tutorial_history": Picture("tutorial", (6.4, 3.4), history),
     "tutorial_correlation": Picture("tutorial", (6.0, 4.2), correlation),
     "images_map": Picture("images", (6.4, 2.5), importance_map),
     "size_curve": Picture("size", (6.4, 3.2), size_curve),

@@ -8,13 +8,14 @@ diabetes.to_csv("diabetes.csv", index=False)
 # --8<-- [end:table]
 
 # --8<-- [start:sweep]
-from maskrank.study.own_table import compare_methods, smallest_size, sweep_table
+from maskrank.size_choice import smallest_size
+from maskrank.study.own_table import compare_methods
 from maskrank.tables import load_table
 
 table = load_table("diabetes.csv", target="target")
 fits, failed = compare_methods(
     table, ["dualnet"], [1, 3, 5, 8], folds=5, quiet=True
 )
-print(sweep_table(fits))
-take = smallest_size(fits)
+print(fits.groupby("size")["score"].agg(["mean", "sem"]).round(0))
+print("enough:", smallest_size(fits))
 # --8<-- [end:sweep]

@@ -8,7 +8,7 @@ cut -d, -f1-3,31 cancer.csv | head -4
 
 # --8<-- [start:rank]
 maskrank rank cancer.csv --target diagnosis --size 5 \
-    --report report.html --csv ranking.csv --model cancer.maskrank
+    --report cancer.html --csv ranking.csv --model cancer.maskrank
 # --8<-- [end:rank]
 
 # --8<-- [start:csv]
