@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 import subprocess
@@ -17,7 +18,9 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 OUTSIDE = ("CHANGELOG.md", "examples/*.py", "benchmarks/results/*.*", "benchmarks/results/study/*/*.*")
 _NO_WORDS = re.compile(r"–\s*<div class=\"doc-md-description\">\s*</div>")
+_LOADS = re.compile(r"<(?:script|img|iframe|link|source)\b[^>]*?\b(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)")
 _LINK = re.compile(r"(?<=\]\()(\.\./[^)#\s]+)")
+_log = logging.getLogger("mkdocs.hooks")
 
 
 def on_pre_build(config: Any) -> None:
@@ -45,6 +48,17 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 def on_page_content(html: str, **_: Any) -> str:
     """Leave out the dash behind a parameter that needs no words."""
     return _NO_WORDS.sub("", html)
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> None:
+    """Warn of a page that loads something from another place; with --strict this ends the build."""
+    for address in loaded_from_elsewhere(output):
+        _log.warning("%s loads %s", page.file.src_uri, address)
+
+
+def loaded_from_elsewhere(html: str) -> list[str]:
+    """Addresses of other places in tags that load; links in the text are none."""
+    return _LOADS.findall(html)
 
 
 def inside(link: str, page: str) -> str:

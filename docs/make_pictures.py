@@ -34,10 +34,8 @@ sys.path.insert(0, str(DOCS))
 import pictures  # noqa: E402  # the file beside this one
 
 HELP = "command_line.md"
-KEPT = {
-    "tutorial_terminal": ("cancer.html",),
-    "report_terminal": ("diabetes.html",),
-}  # files that a snippet leaves and a page links to
+# Files that a snippet leaves and a page links to.
+KEPT = {"tutorial_terminal": ("cancer.html",), "report_terminal": ("diabetes.html",)}
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "rich", "scikit-learn", "torch", "typer")
 _MARK = re.compile(r"^# --8<-- \[(start|end):(\w+)\]\n", re.MULTILINE)
 _WIDTH = "88"  # columns of the terminal

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NEEDLES = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "needles.csv"
 INPUTS = (NEEDLES,)  # files that pictures are drawn from
 Found = dict[str, Any]  # what a snippet left
+_BLACK, _BLUE = "#000000", "#0072b2"  # of the package's own plots: hard to see on a dark page
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Scheme:
 
 
 SCHEMES = {
-    "light": Scheme("#1c2430", "#b9c1cc", "#1f6fb2", "#b4540a", ("#5b6b7f", "#2a7f62", "#8a5fa8"), "Blues"),
+    "light": Scheme("#1c2430", "#b9c1cc", "#0072b2", "#b4540a", ("#5b6b7f", "#2a7f62", "#8a5fa8"), "Blues"),
     "dark": Scheme("#e7ebf0", "#56616f", "#5aa9e6", "#f0a35e", ("#a3adba", "#63c7a2", "#c3a2dc"), "Blues_r"),
 }
 
@@ -69,7 +69,10 @@ class Picture:
             with matplotlib.rc_context(_style(scheme, title)):
                 figure = new_figure(*self.size)
                 self.paint(figure, scheme, found)
-                figure.savefig(folder / file, transparent=True, metadata={"Date": None})
+                drawn = io.StringIO()
+                figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+            text = drawn.getvalue().replace(_BLACK, scheme.ink).replace(_BLUE, scheme.first)
+            (folder / file).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -118,21 +121,14 @@ def _style(scheme: Scheme, title: str) -> dict[str, Any]:
     }
 
 
-def _readable(axes: Axes, scheme: Scheme) -> None:
-    """Black lines in the colour of the text."""
-    for line in axes.lines:
-        if line.get_color() == "black":
-            line.set_color(scheme.ink)
-
-
 def ranking(figure: Figure, scheme: Scheme, found: Found) -> None:
     """The scores of the first features, best on top."""
-    _readable(found["model"].plot_ranking(n=8, ax=figure.add_subplot()), scheme)
+    found["model"].plot_ranking(n=8, ax=figure.add_subplot())
 
 
 def history(figure: Figure, scheme: Scheme, found: Found) -> None:
     """The losses over both phases."""
-    _readable(found["model"].plot_history(ax=figure.add_subplot()), scheme)
+    found["model"].plot_history(ax=figure.add_subplot())
 
 
 def correlation(figure: Figure, scheme: Scheme, found: Found) -> None:
@@ -142,9 +138,10 @@ def correlation(figure: Figure, scheme: Scheme, found: Found) -> None:
     result = found["model"].result_
     values = found["X"][list(result.selected)].corr().abs().to_numpy()
     axes = figure.add_subplot()
-    axes.imshow(values, vmin=0, vmax=1, cmap=scheme.map)
+    shades = axes.imshow(values, vmin=0, vmax=1, cmap=scheme.map).cmap
     for row, column in np.ndindex(values.shape):
-        colour = "white" if (values[row, column] > 0.6) == (scheme.map == "Blues") else "#1c2430"
+        red, green, blue, _ = shades(values[row, column])
+        colour = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "#1c2430"
         axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", color=colour)
     axes.set_xticks(range(result.size), result.selected, rotation=30, ha="right")
     axes.set_yticks(range(result.size), result.selected)
@@ -168,7 +165,7 @@ def size_curve(figure: Figure, scheme: Scheme, found: Found) -> None:
     """Cross-validated error against the number of features, and the size to take."""
     from maskrank import plot_size_curve
 
-    _readable(plot_size_curve(found["fits"], ax=figure.add_subplot()), scheme)
+    plot_size_curve(found["fits"], ax=figure.add_subplot())
 
 
 def needles(figure: Figure, scheme: Scheme, found: Found) -> None:
@@ -196,7 +193,7 @@ def needles(figure: Figure, scheme: Scheme, found: Found) -> None:
 PICTURES: dict[str, Picture | Screen] = {
     "ranking": Screen("regression", "y = -2 sin(2 x0) + max(x1, 0) + x2 + exp(-x3) + noise"),
     "tutorial_ranking": Picture("tutorial", (6.4, 3.0), ranking),
-    "tutorial_history": Picture("tutorial", (6.4, 3.4), history),
+    "tutorial_history": Picture("tutorial", (6.4, 4.0), history),
     "tutorial_correlation": Picture("tutorial", (6.0, 4.2), correlation),
     "images_map": Picture("images", (6.4, 2.5), importance_map),
     "size_curve": Picture("size", (6.4, 3.2), size_curve),

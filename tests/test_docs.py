@@ -120,8 +120,8 @@ def test_all_that_is_made_is_shown() -> None:
     for name in making.names():
         path = making.source(name)
         for section, code in making.sections(path.read_text()):
-            assert not section or f'"docs/snippets/{path.name}:{section}"' in shown
-            assert "print(" not in code or f'"docs/_generated/{name}_{section}.txt"' in shown
+            assert not section or f'--8<-- "docs/snippets/{path.name}:{section}"' in shown
+            assert "print(" not in code or f'--8<-- "docs/_generated/{name}_{section}.txt"' in shown
     assert all(f"_generated/{file}" in shown for file in generated() if file.endswith((".svg", ".html", ".md")))
 
 
@@ -184,7 +184,7 @@ def test_commands_parse(page: str, line: str) -> None:
 
 def test_all_public_names_are_in_the_reference() -> None:
     reference = "\n".join(path.read_text(encoding="utf-8") for path in sorted((DOCS / "reference").glob("*.md")))
-    missing = [name for name in maskrank.__all__ if not re.search(rf"maskrank\.{name}\b", reference)]
+    missing = [name for name in maskrank.__all__ if f"\n::: maskrank.{name}\n" not in reference]
     assert not missing
 
 
@@ -195,6 +195,21 @@ def test_the_help_of_every_command_is_in_the_reference(tmp_path: Path, monkeypat
     text = (tmp_path / making.HELP).read_text(encoding="utf-8")
     for command in ("rank", "predict", "demo", "compare", "sweep", "study", "datasets list", "datasets path"):
         assert f"# maskrank {command}\n\n```text\nUsage: maskrank {command} [OPTIONS]" in text
+
+
+@pytest.mark.parametrize(
+    ("html", "addresses"),
+    [
+        ('<script src="https://a.org/x.js"></script><a href="https://b.org">b</a>', ["https://a.org/x.js"]),
+        (
+            '<link rel="stylesheet" href="//c.org/c.css"><img alt="d" src=https://d.org/d.png>',
+            ["//c.org/c.css", "https://d.org/d.png"],
+        ),
+        ('<img src="../img/e.svg"><script src="js/f.js"></script>', []),
+    ],
+)
+def test_pages_that_load_from_elsewhere_are_found(html: str, addresses: list[str]) -> None:
+    assert module("build_hooks").loaded_from_elsewhere(html) == addresses
 
 
 @pytest.mark.parametrize(
