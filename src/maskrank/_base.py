@@ -13,7 +13,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
+from torch import Tensor, nn
 
 from maskrank._display import DisplayMixin
 from maskrank._prediction import PredictionMixin
@@ -102,7 +102,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
             Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
-            them ``validation_fraction`` of the rows are held out.
+            them ``validation_fraction`` of the rows are held out until the features are chosen; of a table of up to
+            1,000 rows the predictor's nets then learn from these in turn, too. ``validation_score_`` is of nets that
+            did not.
 
         Returns
         -------
@@ -135,7 +137,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self._set_ranking(trained.ranking)
         self._x_scaling = prepared.x_scaling.take(self.support_)
         self._y_scaling = prepared.y_scaling
-        self._judge(training, validation)
+        self._judge(trained.judged.cpu().double(), training, validation)
         return self
 
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
@@ -261,9 +263,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores
 
-    def _judge(self, training: Part, validation: Part) -> None:
+    def _judge(self, predictor: nn.Module, training: Part, validation: Part) -> None:
         """How good the predictor is on the validation rows, and the best constant answer."""
-        outputs = self._outputs(validation.source.select(validation.rows, np.flatnonzero(self.support_)))
+        outputs = self._outputs(validation.source.select(validation.rows, np.flatnonzero(self.support_)), predictor)
         self.validation_score_ = self._measure(validation.target, outputs)
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
         self.signal_ = beats_constant(self._task(), outputs, held_out, seen)

@@ -99,10 +99,14 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a fit leaves behind: the ranking of all columns, the predictor, the course of the training."""
+    """What a fit leaves behind: the ranking of all columns, the predictor, the course of the training.
+
+    ``judged`` is what of the predictor did not learn from the validation rows.
+    """
 
     ranking: Ranking
     predictor: nn.Module
+    judged: nn.Module
     history: History
 
 
@@ -150,12 +154,13 @@ def train(
             names=[str(i) for i in candidates],
             columns=candidates,
             required=_required(prepared.varies[candidates], settings.size),
+            learn_all=prepared.validation.source is prepared.training.source,
             net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), len(prepared.varies)),
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
     ranking = expand_ranking(result.ranking, candidates, prepared.varies, names)
-    return Trained(ranking, result.predictor, result.history)
+    return Trained(ranking, result.predictor, result.judged, result.history)
 
 
 def scale_target(target: Array, *, standardize: bool) -> Scaling | None:

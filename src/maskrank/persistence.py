@@ -18,11 +18,12 @@ from safetensors.torch import save as tensors_to_bytes
 from torch import Tensor, nn
 
 import maskrank
+from maskrank.core.ensemble import StackedMLP, Steps
 from maskrank.core.operators import ImageCNN
-from maskrank.core.refit import MaskedPredictor, StackedMLP
+from maskrank.core.refit import MaskedPredictor
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 2
+FORMAT = 3
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 
@@ -114,7 +115,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 def _describe(predictor: nn.Module) -> dict[str, Any]:
     """How to build a predictor of this shape."""
     if isinstance(predictor, StackedMLP):
-        return {"kind": "mlp", "layers": len(predictor.weights), "activation": predictor.activation}
+        layers, in_steps = len(predictor.weights), predictor.steps is not None
+        return {"kind": "mlp", "layers": layers, "activation": predictor.activation, "steps": in_steps}
     assert isinstance(predictor, MaskedPredictor)
     if isinstance(predictor.net, ImageCNN):
         shape = list(predictor.net.image_shape)
@@ -126,7 +128,9 @@ def _rebuild(description: dict[str, Any], tensors: dict[str, Tensor], operator: 
     if description["kind"] == "mlp":
         layers = range(description["layers"])
         weights, biases = ([tensors[f"{part}.{i}"] for i in layers] for part in ("weights", "biases"))
-        return StackedMLP(weights, biases, description["activation"])
+        shown = ("edges", "centre", "scale")
+        steps = Steps(*(tensors[f"steps.{name}"] for name in shown)) if description["steps"] else None
+        return StackedMLP(weights, biases, description["activation"], steps)
     width = description["width"]
     with torch.random.fork_rng():
         net = _rebuild_net(description, operator, width, n_outputs)

@@ -7,13 +7,15 @@ import torch
 from torch import nn
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.ensemble import Recipe, StackedMLP
 from maskrank.core.losses import RegressionTask, subset_losses
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
-from maskrank.core.refit import StackedMLP, _Members, fine_tune, refit_mlp
+from maskrank.core.refit import Refitted, _Members, _Parts, _parts, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 
 SUBSET = torch.tensor([0, 2, 3])
+ONE_WAY = _Parts(torch.tensor([[0]]), torch.tensor([[1]]))
 
 
 def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
@@ -25,18 +27,18 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
 def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
     config = replace(DEFAULT, refit_cycles=(40,))
-    importance = torch.tensor([0.1, 0.9, 0.5])  # of features 0, 2 and 3
+    importance = torch.tensor([0.5, 0.9, 0.1])  # of features 0, 2 and 3
     ensemble = refit_mlp(RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator)
-    used = ensemble.weights[0].abs().sum(dim=2) > 0  # (members, s)
+    used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
     assert len(used) == DEFAULT.refit_members // 2
     for member in used.tolist():
-        assert member in ([True, True, True], [False, True, True], [False, True, False])
+        assert member in ([True, True, True], [True, True, False])
     assert len({tuple(member) for member in used.tolist()}) > 1
 
 
 def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
     nets = StackedMLP([torch.zeros((4, 1, 1))], [torch.zeros((4, 1, 1))], "silu")
-    members = _Members(nets, torch.zeros((4, 1, 1)), torch.ones((4, 1, 1)))
+    members = _Members(nets, ONE_WAY, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
     for step, judged in ((20, [4.0, 1.0, 3.0, 2.0]), (40, [5.0, 5.0, 0.5, 5.0])):
         for average in members._average.parameters():
             average.data.fill_(step)
@@ -44,7 +46,53 @@ def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
     assert members.best_step == 40
     assert members.figure == 0.75
     assert members.better_half().nets.weights[0].flatten().tolist() == [40.0, 20.0]
-    assert members.at_best().nets.weights[0].flatten().tolist() == [20.0, 20.0, 40.0, 20.0]
+    assert members.alike().predictor.weights[0].flatten().tolist() == [20.0, 20.0, 40.0, 20.0]
+
+
+def test_of_recipes_followed_several_times_the_better_half_on_average_is_kept() -> None:
+    nets = StackedMLP([torch.arange(4.0).view(4, 1, 1)], [torch.zeros((4, 1, 1))], "silu")
+    two_ways = _Parts(torch.tensor([[0], [1]]), torch.tensor([[1], [0]]))
+    members = _Members(nets, two_ways, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
+    members.update(torch.tensor([0.0, 9.0, 2.0, 3.0]), 20)
+    assert members.better_half().nets.weights[0].flatten().tolist() == [2.0, 3.0]
+    assert members.better_half().alike().judged.weights[0].flatten().tolist() == [2.0]
+
+
+def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_few(
+    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With targets of the validation rows that nothing in the training rows tells of."""
+    x = torch.randn((100, 3), generator=generator)
+    rows, validation = Rows(x[:80], torch.zeros((80, 1))), Rows(x[80:], torch.ones((20, 1)))
+
+    def refitted(**options: bool) -> Refitted:
+        subset, importance = torch.arange(3), torch.ones(3)
+        again = torch.Generator().manual_seed(3)
+        config = replace(DEFAULT, refit_cycles=(60,))
+        return refit_mlp(
+            RegressionTask(), rows, validation, subset, importance, config=config, generator=again, **options
+        )
+
+    def mean(net: nn.Module) -> float:
+        with torch.no_grad():
+            return float(net(x[80:]).mean())
+
+    apart, together = refitted(), refitted(learn_all=True)
+    assert mean(together.predictor) > mean(together.judged) + 0.05
+    assert abs(mean(apart.predictor)) < 0.02
+    assert abs(mean(together.judged)) < 0.02
+    monkeypatch.setattr("maskrank.core.refit._FEW_ROWS", 99)
+    torch.testing.assert_close(refitted(learn_all=True).predictor(x), apart.predictor(x))
+
+
+def test_recipes_hold_out_every_row_once_and_share_the_classes(generator: torch.Generator) -> None:
+    y = torch.arange(100) % 2
+    parts = _parts(y, 80, generator, cross=True)
+    assert parts.held[0].tolist() == list(range(80, 100))
+    assert sorted(parts.held.flatten().tolist()) == list(range(100))
+    assert all(y[held].sum() == 10 for held in parts.held)
+    for learned, held in zip(parts.learned.tolist(), parts.held.tolist(), strict=True):
+        assert sorted(learned + held) == list(range(100))
 
 
 def test_an_ensemble_answers_with_the_mean_of_its_members(generator: torch.Generator) -> None:

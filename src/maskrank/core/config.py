@@ -65,8 +65,8 @@ class TrainConfig:
         After training: on how many subsets the operator's loss is measured on all training rows, and how many
         steps the selector learns from these. 0 leaves it out.
     refit_members, refit_batch : int
-        How many nets learn the task anew on the chosen features alone, and the least rows of a batch; 0 members
-        leaves it out.
+        After how many recipes nets learn the task anew on the chosen features alone, and the least rows of a batch; 0
+        members leaves it out.
     refit_cycles : tuple of int
         Steps of the first fall of the learning rate, and of those that follow while they are worth it.
     refit_hidden : tuple of int
@@ -164,7 +164,7 @@ DEFAULT = replace(
     settled_agreement=0.9,
     polish_subsets=256,
     polish_steps=200,
-    refit_members=12,
+    refit_members=10,
     refit_cycles=(300, 700),
     refit_batch=64,
     refit_hidden=(48, 48, 48),

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.ensemble import start_nets
 from maskrank.core.losses import Task
 from maskrank.core.optim import Adam
-from maskrank.core.refit import start_nets
 from maskrank.core.rows import Rows
 
 _FOLDS = 3
@@ -62,7 +62,9 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
     shown = torch.stack([torch.cat([held_out[:f].flatten(), held_out[f + 1 :].flatten()]) for f in range(_FOLDS)])
     sizes = (subsets.shape[1], *config.refit_hidden, task.n_outputs)
     kinds = len(subsets) * len(_DECAYS)  # nets of one mask and one decay, for each fold
-    nets = start_nets(_FOLDS, sizes, config.activation, generator).repeated(kinds).to(rows.device)
+    nets = (
+        start_nets(_FOLDS, sizes, config.activation, generator).take(torch.arange(_FOLDS).repeat(kinds)).to(rows.device)
+    )
     decay = torch.tensor(_DECAYS, device=rows.device).repeat_interleave(_FOLDS).repeat(len(subsets)).view(-1, 1, 1)
 
     def outputs_on(places: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from maskrank.core.plan import plan_search
 from maskrank.core.polish import polish_selector
 from maskrank.core.progress import Callback, History, Recorder
 from maskrank.core.ranking import Ranking, rank_features
-from maskrank.core.refit import collapse, fine_tune, refit_mlp
+from maskrank.core.refit import Refitted, collapse, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector
@@ -53,11 +53,14 @@ class DualNetResult:
     ranking : Ranking
     predictor : nn.Module
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
+    judged : nn.Module
+        What of it did not learn from the validation rows.
     history : History
     """
 
     ranking: Ranking
     predictor: nn.Module
+    judged: nn.Module
     history: History
 
 
@@ -73,6 +76,7 @@ def fit_dual_net(
     columns: Any = None,
     required: Tensor | None = None,
     net: OwnNet | None = None,
+    learn_all: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> DualNetResult:
     """Train both nets, rank the features, and make the predictor on the chosen ones.
@@ -89,6 +93,8 @@ def fit_dual_net(
         At most s features that m* holds in any case.
     net : OwnNet, optional
         None takes the MLP of the recipe.
+    learn_all : bool
+        Whether the predictor, when all is decided, may learn from validation rows too.
     """
     device = rows.device
     recorder = Recorder(config.max_batches, callbacks)
@@ -120,11 +126,12 @@ def fit_dual_net(
         optimal = hold_contest(trainer, optimal, plan.hint)
         recorder.spent("contest")
         recorder.settled(tuple(optimal.tolist()))
-        predictor = _make_predictor(trainer, optimal, callbacks)
+        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
         recorder.spent("refit")
-    predictor.eval().requires_grad_(False)
+    for nets in (refitted.predictor, refitted.judged):
+        nets.eval().requires_grad_(False)
     ranking = rank_features(selector, optimal, tried, names)
-    return DualNetResult(ranking, predictor, recorder.history)
+    return DualNetResult(ranking, refitted.predictor, refitted.judged, recorder.history)
 
 
 def build_operator(
@@ -198,12 +205,22 @@ def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
     return torch.cat([required, rest[: len(optimal) - len(required)]]).sort().values
 
 
-def _make_predictor(trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback]) -> nn.Module:
+def _make_predictor(
+    trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback], *, learn_all: bool
+) -> Refitted:
     importance = subset_importance(trainer.selector, optimal)[optimal]
     config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
     if config.refit_members and isinstance(trainer.operator, SubsetMLP):
         return refit_mlp(
-            task, rows, validation, optimal, importance, config=config, generator=trainer.generator, callbacks=callbacks
+            task,
+            rows,
+            validation,
+            optimal,
+            importance,
+            config=config,
+            generator=trainer.generator,
+            learn_all=learn_all,
+            callbacks=callbacks,
         )
     if config.refit_members:
         trainer.operator.train()
@@ -217,7 +234,8 @@ def _make_predictor(trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequenc
             generator=trainer.generator,
             callbacks=callbacks,
         )
-    return collapse(trainer.operator, optimal)
+    collapsed = collapse(trainer.operator, optimal)
+    return Refitted(collapsed, collapsed)
 
 
 @contextmanager

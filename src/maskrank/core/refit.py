@@ -1,7 +1,7 @@
 """The predictor that is deployed: a net on the chosen s columns and nothing else.
 
-`collapse` turns the trained operator at m* into such a net, exactly. `refit_mlp` trains a small ensemble anew on
-the chosen columns, which predicts better: the operator has to serve every subset, these serve one. A net of the
+`collapse` turns the trained operator at m* into such a net, exactly. `refit_mlp` trains small nets anew on the chosen
+columns, which predict better: the operator has to serve every subset, these serve one. A net of the
 user's own is trained on at m* instead (`fine_tune`).
 """
 
@@ -10,65 +10,30 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.ensemble import Recipe, StackedMLP, Steps, bins, blend, recipes, start_nets, visible
 from maskrank.core.losses import Task, subset_losses
-from maskrank.core.nets import ACTIVATIONS, Dense
+from maskrank.core.nets import Dense
 from maskrank.core.operators import MaskedModule, SubsetMLP
 from maskrank.core.optim import Adam
 from maskrank.core.progress import Callback, Progress
 from maskrank.core.rows import Rows
 
 _VALIDATE_EVERY = 20  # steps
-_DECAYS = (0.1, 0.2, 0.4, 0.8)  # weight decay of the members, in turn: the validation rows tell which fits the data
-_SHARES = (1.0, 0.8, 0.6, 0.4)  # of the chosen features that a member looks at, in turn: fewer may predict better
+_FEW_ROWS = 1_000  # up to so many, nets may learn from all rows in turn
+_FOLDS = 5
+_MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 _WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
 _LARGEST_BATCH = 512
 _VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
-
-
-class StackedMLP(nn.Module):
-    """Several MLPs of one shape side by side, on the s chosen columns; the answer is the mean of their outputs.
-
-    Parameters
-    ----------
-    weights : sequence of Tensor (members, inputs, outputs)
-        One for each layer.
-    biases : sequence of Tensor (members, 1, outputs)
-    activation : "sigmoid", "silu" or "relu"
-    """
-
-    def __init__(self, weights: Sequence[Tensor], biases: Sequence[Tensor], activation: str) -> None:
-        super().__init__()
-        self.weights = nn.ParameterList(weights)
-        self.biases = nn.ParameterList(biases)
-        self.activation = activation
-
-    def members(self, x: Tensor) -> Tensor:
-        """Each member's outputs: (members, rows, s) -> (members, rows, outputs)."""
-        hidden = x
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            if layer:
-                hidden = ACTIVATIONS[self.activation](hidden)
-            hidden = torch.baddbmm(bias, hidden, weight)
-        return hidden
-
-    def repeated(self, times: int) -> StackedMLP:
-        """So many copies of all members, one after the other."""
-        weights, biases = (
-            [value.detach().repeat(times, 1, 1) for value in values] for values in (self.weights, self.biases)
-        )
-        return StackedMLP(weights, biases, self.activation)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(rows, s) -> (rows, outputs)."""
-        return self.members(x.expand(len(self.weights[0]), -1, -1)).mean(dim=0)
 
 
 class MaskedPredictor(nn.Module):
@@ -111,6 +76,22 @@ def collapse(operator: nn.Module, subset: Tensor) -> nn.Module:
     raise TypeError(f"no predictor can be made of an operator of type {type(operator).__name__}")
 
 
+@dataclass(frozen=True)
+class Refitted:
+    """Nets on the chosen columns.
+
+    Attributes
+    ----------
+    predictor : nn.Module
+        (rows, s) -> (rows, outputs).
+    judged : nn.Module
+        What of it did not learn from the validation rows, which may judge it.
+    """
+
+    predictor: nn.Module
+    judged: nn.Module
+
+
 def refit_mlp(
     task: Task,
     rows: Rows,
@@ -120,14 +101,19 @@ def refit_mlp(
     *,
     config: TrainConfig,
     generator: torch.Generator,
+    learn_all: bool = False,
     callbacks: Sequence[Callback] = (),
-) -> StackedMLP:
-    """Train ``config.refit_members`` nets on the chosen columns and keep the better half.
+) -> Refitted:
+    """Train nets after ``config.refit_members`` recipes on the chosen columns, and weigh their answers.
 
-    The members differ in their start, their batches, their weight decay and in how many of the chosen features they
-    look at: all, or the first ones of the ranking. Of each, the running average of its weights is judged on the
-    validation rows every few steps, and its best moment is kept. The learning rate falls to 0 in a cycle; another one
-    begins, with the better half alone, where the validation loss was still falling at the end of the first.
+    Of each net, the running average of its weights is judged every few steps on rows it does not learn from, and its
+    best moment is kept. These are the validation rows; where rows are few and ``learn_all``, each recipe is followed
+    five times, with another fifth of all rows held out each time, so that recipes are judged by all rows and all rows
+    are learned from. Where too few rows judge, the plain recipes are followed alone, and the better half of the nets
+    answers with one weight.
+
+    The learning rate falls to 0 in a cycle; another one begins, with the better half of the recipes alone, where the
+    loss was still falling at the end of the first.
 
     Parameters
     ----------
@@ -135,30 +121,45 @@ def refit_mlp(
         The chosen features.
     importance : Tensor (s,)
         Their scores.
+    learn_all : bool
+        Whether nets may learn from validation rows.
     """
-    x, x_validation = (part.all().columns(subset.unsqueeze(0))[0].contiguous() for part in (rows, validation))
-    n_batch = _batch_size(config, rows)
-    sizes = (x.shape[1], *config.refit_hidden, task.n_outputs)
-    ensemble = start_nets(config.refit_members, sizes, config.activation, generator).to(x.device)
-    decay = torch.tensor(_DECAYS, device=x.device)[torch.arange(config.refit_members) % len(_DECAYS)].view(-1, 1, 1)
-    members = _Members(ensemble, decay, _visible(importance, config.refit_members))
+    x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])
+    y = torch.cat([rows.y, validation.y])
+    parts = _parts(y, len(rows), generator, cross=learn_all and len(y) <= _FEW_ROWS)
+    varied = len(parts.held) > 1 or len(validation) >= _MANY_JUDGES
+    followed = [
+        recipe for recipe in recipes(config.refit_members, len(subset), varied=varied) for _ in range(len(parts.held))
+    ]
+    n_bins = bins(len(subset)) if any(recipe.steps for recipe in followed) else 0
+    seen = torch.stack([visible(importance, recipe, n_bins) for recipe in followed]).unsqueeze(2)
+    sizes = (seen.shape[1], *config.refit_hidden, task.n_outputs)
+    nets = start_nets(len(followed), sizes, config.activation, generator).to(x.device)
+    nets.steps = Steps.of(x[: len(rows)], n_bins) if n_bins else None
+    members = _Members(nets, parts, followed, seen)
+    with torch.no_grad():
+        nets.weights[0].mul_((seen.shape[1] / seen.sum(dim=1, keepdim=True)).sqrt())
 
+    n_batch = _batch_size(config, rows)
+    held_x, held_y = nets.inputs(x[parts.held]), y[parts.held]
     done, total = 0, sum(config.refit_cycles)
     for turn, cycle in enumerate(config.refit_cycles):
+        if turn:
+            members = members.better_half()
         optimizer = Adam(members.nets.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
         figures = []  # after each judgement
         for step in range(1, cycle + 1):
             optimizer.rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
-            index = torch.randint(len(rows), (len(members), n_batch), generator=generator).to(x.device)
-            outputs = members.nets.members(x[index])  # (members, batch, outputs)
+            index = members.draw(n_batch, generator)
+            outputs = members.nets.members(members.with_jitter(nets.inputs(x[index]), generator))
             # One task call sees all members' rows; the factor leaves each member its own mean loss.
-            loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), rows.y[index].flatten(0, 1)).mean()
+            loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean()
             optimizer.zero_grad()
             (loss * len(members)).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             members.moved(optimizer.rate, step)
             if step % _VALIDATE_EVERY == 0 or step == cycle:
-                members.judge(task, x_validation, validation.y, step)
+                members.judge(task, held_x, held_y, step)
                 figures.append(members.figure)
                 for callback in callbacks:
                     told = Progress("refit", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min()))
@@ -166,10 +167,49 @@ def refit_mlp(
                 if step - members.best_step >= max(1, cycle // 3):
                     break
         done += cycle
-        members = members.at_best() if turn else members.better_half()
         if figures[-1] > (1 - _WORTH_MORE) * figures[2 * len(figures) // 3 - 1]:
             break
-    return members.nets
+    if varied:
+        return members.weighed(task, held_x, held_y)
+    return (members if turn else members.better_half()).alike()
+
+
+class _Parts(NamedTuple):
+    """Rows by number, one line for each way to hold some out.
+
+    Attributes
+    ----------
+    learned : Tensor (ways, rows learned from)
+    held : Tensor (ways, rows held out)
+        In the first way the validation rows.
+    """
+
+    learned: Tensor
+    held: Tensor
+
+
+def _parts(y: Tensor, n_rows: int, generator: torch.Generator, *, cross: bool) -> _Parts:
+    """Hold out the validation rows, which come last; and, if asked for, as many others four times.
+
+    Parameters
+    ----------
+    y : Tensor (n,) or (n, outputs)
+        Every part gets its share of each class, or of small and large targets.
+    """
+    numbers = torch.arange(len(y))
+    held = [numbers[n_rows:]]
+    if cross:
+        mixed = torch.randperm(n_rows, generator=generator)
+        order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
+        held += [order[first :: _FOLDS - 1] for first in range(_FOLDS - 1)]
+    learned = [numbers[~torch.isin(numbers, part)] for part in held]
+    return _Parts(*(_stacked(parts).to(y.device) for parts in (learned, held)))
+
+
+def _stacked(parts: Sequence[Tensor]) -> Tensor:
+    """Lists of rows as lines of one length: a shorter list begins again."""
+    longest = max(len(part) for part in parts)
+    return torch.stack([part[torch.arange(longest) % len(part)] for part in parts])
 
 
 class _Members:
@@ -178,17 +218,31 @@ class _Members:
     Parameters
     ----------
     nets : StackedMLP
-    decay : Tensor (members, 1, 1)
-        Weight decay of each.
-    seen : Tensor (members, s, 1)
-        1 for the features that a member looks at, else 0.
+        Every recipe once for each way to hold rows out.
+    parts : _Parts
+    followed : sequence of Recipe
+        Of each net.
+    seen : Tensor (members, inputs, 1)
+        1 for the inputs that a member looks at, else 0.
     lowest : Tensor (members,), optional
         What the nets were judged at so far.
     """
 
-    def __init__(self, nets: StackedMLP, decay: Tensor, seen: Tensor, lowest: Tensor | None = None) -> None:
-        self.nets, self._decay, self._seen = nets, decay, seen
-        self.lowest = torch.full_like(decay.flatten(), torch.inf) if lowest is None else lowest
+    def __init__(
+        self,
+        nets: StackedMLP,
+        parts: _Parts,
+        followed: Sequence[Recipe],
+        seen: Tensor,
+        lowest: Tensor | None = None,
+    ) -> None:
+        self.nets, self._parts, self._followed, self._seen = nets, parts, followed, seen
+        device = seen.device
+        self._decay = torch.tensor([recipe.decay for recipe in followed], device=device).view(-1, 1, 1)
+        self._jitter = torch.tensor([recipe.jitter for recipe in followed], device=device).view(-1, 1, 1)
+        self._noisy = self._jitter.flatten().nonzero().flatten()
+        self._way = torch.arange(len(followed), device=device) % len(parts.held)
+        self.lowest = torch.full((len(followed),), torch.inf, device=device) if lowest is None else lowest
         self.best_step = 0
         self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
         self._moving: list[Tensor] = list(nets.parameters())
@@ -197,7 +251,19 @@ class _Members:
         self._following: list[Tensor] = list(self._average.parameters())
 
     def __len__(self) -> int:
-        return len(self.lowest)
+        return len(self._followed)
+
+    def draw(self, n: int, generator: torch.Generator) -> Tensor:
+        """Rows for each member, of those it learns from: (members, n)."""
+        places = torch.randint(self._parts.learned.shape[1], (len(self), n), generator=generator)
+        return self._parts.learned[self._way.unsqueeze(1), places.to(self._way.device)]
+
+    def with_jitter(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
+        """Inputs with the noise of each recipe: (members, rows, inputs)."""
+        if len(self._noisy):
+            noise = torch.randn((len(self._noisy), *inputs.shape[1:]), generator=generator).to(inputs.device)
+            inputs[self._noisy] += self._jitter[self._noisy] * noise
+        return inputs
 
     @torch.no_grad()
     def moved(self, rate: float, step: int) -> None:
@@ -208,16 +274,24 @@ class _Members:
 
     @torch.no_grad()
     def _shrink(self, rate: float) -> None:
-        """Weight decay, and nothing from the features a member does not look at."""
+        """Weight decay, and nothing from the inputs a member does not look at."""
         kept = 1 - rate * self._decay
         for weight in self._weights:
             weight.mul_(kept)
         self._weights[0].mul_(self._seen)
 
     @torch.no_grad()
-    def judge(self, task: Task, x: Tensor, y: Tensor, step: int) -> None:
-        """Compare the averages on some rows, and keep those that are better than ever."""
-        self.update(task.loss(self._average.members(x.expand(len(self), -1, -1)), y).mean(dim=1), step)
+    def judge(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
+        """Compare the averages on the rows held out, (ways, rows, inputs), and keep those that are better than ever."""
+        outputs = self._answers(self._average, inputs)
+        losses = [task.loss(outputs[:, way], target).mean(dim=1) for way, target in enumerate(y)]
+        self.update(torch.stack(losses, dim=1).flatten(), step)
+
+    def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
+        """For the rows held out: (recipes, ways, rows, outputs)."""
+        times = len(self) // len(inputs)
+        outputs = nets.members(inputs.repeat(times, 1, 1))
+        return outputs.view(times, *inputs.shape[:2], -1)
 
     @torch.no_grad()
     def update(self, judged: Tensor, step: int) -> None:
@@ -231,24 +305,35 @@ class _Members:
 
     @property
     def figure(self) -> float:
-        """The mean of the lower half of the members' best figures."""
-        return float(self.lowest.sort().values[: max(1, len(self) // 2)].mean())
+        """The mean of the lower half of the recipes' best figures."""
+        figures = self._figures()
+        return float(figures.sort().values[: max(1, len(figures) // 2)].mean())
+
+    def _figures(self) -> Tensor:
+        """Of each recipe, over its members."""
+        return self.lowest.view(-1, len(self._parts.held)).mean(dim=1)
 
     def better_half(self) -> _Members:
-        """The half of the members with the lowest figures, each at its best moment."""
-        return self._take(self.lowest.argsort()[: max(1, len(self) // 2)])
+        """The half of the recipes with the lowest figures, each member at its best moment."""
+        figures, ways = self._figures(), len(self._parts.held)
+        order = figures.argsort()[: max(1, len(figures) // 2)]
+        chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
+        followed = [self._followed[i] for i in chosen.tolist()]
+        return _Members(self._best.take(chosen), self._parts, followed, self._seen[chosen], self.lowest[chosen])
 
-    def at_best(self) -> _Members:
-        """All members, each at its best moment."""
-        return self._take(torch.arange(len(self)))
+    @torch.no_grad()
+    def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:
+        """All members at their best moments, weighed by the rows held out."""
+        answers = self._answers(self._best, inputs)
+        weight = blend(task, answers.flatten(1, 2), y.flatten(0, 1)).repeat_interleave(len(inputs))
+        return self._refitted(weight)
 
-    def _take(self, chosen: Tensor) -> _Members:
-        nets = StackedMLP(
-            [weight.detach()[chosen].clone() for weight in self._best.weights],
-            [bias.detach()[chosen].clone() for bias in self._best.biases],
-            self._best.activation,
-        )
-        return _Members(nets, self._decay[chosen], self._seen[chosen], self.lowest[chosen])
+    def alike(self) -> Refitted:
+        """All members at their best moments, with one weight."""
+        return self._refitted(torch.ones_like(self.lowest))
+
+    def _refitted(self, weight: Tensor) -> Refitted:
+        return Refitted(self._best.weighted(weight), self._best.weighted(weight * (self._way == 0)))
 
 
 def fine_tune(
@@ -295,20 +380,3 @@ def _judge(operator: nn.Module, task: Task, validation: Rows, subsets: Tensor) -
     value = float(subset_losses(operator, task, validation.all(), subsets))
     operator.train()
     return value
-
-
-def _visible(importance: Tensor, members: int) -> Tensor:
-    """Which of the chosen features each member looks at: (s,) -> (members, s, 1) of zeros and ones."""
-    s = len(importance)
-    place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
-    turn = (torch.arange(members, device=importance.device) // len(_DECAYS)) % len(_SHARES)
-    shown = (torch.tensor(_SHARES, device=importance.device)[turn] * s).round().clamp(min=1)
-    return (place < shown.unsqueeze(1)).float().unsqueeze(2)
-
-
-def start_nets(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
-    """Nets of these layer sizes before any training."""
-    weights = [
-        torch.randn((members, n_in, n_out), generator=generator) / math.sqrt(n_in) for n_in, n_out in pairwise(sizes)
-    ]
-    return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation)

@@ -1,8 +1,8 @@
 """One fit, the way the paper compares methods: which rows it learns from, what predicts, and what is noted.
 
-Where a data set comes with test rows, these judge; each of the folds leaves out one part of the training rows, which
-serve a method that stops early or tunes itself. Without published test rows each fold is tested once, and every
-method has all the other rows.
+Where a data set comes with test rows, these judge; each of the folds leaves out one part of the training rows. A net
+that stops early gets that part, too, and holds out a fifth of its rows itself. Without published test rows each fold
+is tested once, and every method has all the other rows.
 
 A filter method only chooses features: the same Gaussian SVM predicts from them, or for LASSO, LIME and SAN the same
 MLP. "rf+mlp" asks for the choice of one method and the judgement of another, as "rf+svm" does. Hyper-parameters are
@@ -128,7 +128,7 @@ def evaluate_sizes(
         first), "scores" of the features, and for our method "history" where it is asked for.
     """
     check_method(method)
-    train, validation, test = (table.take(rows) for rows in fold)
+    train, test = table.take(fold.train), table.take(fold.test)
     measure = accuracy_score if task == "classification" else mean_squared_error
     name, _, judge = method.partition("+")
     lines: list[Result] = []
@@ -137,7 +137,7 @@ def evaluate_sizes(
             started = time.perf_counter()
             with _peak_memory() as memory:
                 if method == OURS:
-                    model = _fit_ours(train, validation, size, task, seed, settings or {})
+                    model = _ours(size, task, seed, settings or {}).fit(*_learned(name, fold, table))
                     order = np.argsort(model.ranking_, kind="stable")
                 else:
                     model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
@@ -160,17 +160,14 @@ def evaluate_sizes(
     return lines
 
 
-def _fit_ours(train: Rows, validation: Rows, size: int, task: str, seed: int, settings: dict[str, Any]) -> Any:
+def _ours(size: int, task: str, seed: int, settings: dict[str, Any]) -> Any:
     kind = DualNetClassifier if task == "classification" else DualNetRegressor
-    model = kind(size, random_state=seed, **settings)
-    if not len(validation.y):
-        return model.fit(train.X, train.y)
-    return model.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
+    return kind(size, random_state=seed, **settings)
 
 
 def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
-    """What a baseline learns from: a net that stops early holds out a fifth of its rows, so it gets those, too."""
-    stops_early = BASELINES[method].scored_by == "own" and method != "rf"
+    """What a method learns from: a net that stops early holds out a fifth of its rows, so it gets those, too."""
+    stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
     return table.X[rows], table.y[rows]
 

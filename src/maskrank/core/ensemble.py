@@ -1,0 +1,200 @@
+"""Small nets side by side on the chosen columns: their shape, how each is trained, and what weight its answer has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.losses import Task
+from maskrank.core.nets import ACTIVATIONS
+
+_MOST_BINS = 16  # of a feature
+_MOST_STEPS = 256  # bins of all features together
+_ROWS_FOR_BINS = 1 << 14
+_PICKS = 12
+
+
+class Recipe(NamedTuple):
+    """How a net is trained; rows it does not learn from tell which recipes suit the data.
+
+    Attributes
+    ----------
+    decay : float
+        Weight decay.
+    share : float
+        Of the chosen features, the first ones of the ranking, that it looks at: fewer may predict better.
+    jitter : float
+        Deviation of the noise on its inputs, which have a deviation of about 1: good where rows are few.
+    steps : bool
+        Whether it sees the features in steps too, as a tree does: good where the relation has edges.
+    """
+
+    decay: float
+    share: float = 1.0
+    jitter: float = 0.0
+    steps: bool = False
+
+
+_RECIPES = (
+    *(Recipe(decay) for decay in (0.1, 0.4)),
+    *(Recipe(decay, share=0.6) for decay in (0.1, 0.4)),
+    *(Recipe(decay, jitter=0.5) for decay in (0.1, 0.4)),
+    *(Recipe(decay, steps=True) for decay in (0.1, 0.4)),
+    *(Recipe(decay, steps=True, jitter=0.3) for decay in (0.1, 0.4)),
+    *(Recipe(decay, share=share) for decay in (0.2, 0.8) for share in (1.0, 0.8)),
+)
+
+
+def recipes(n: int, s: int, *, varied: bool) -> list[Recipe]:
+    """The first n recipes for s features, from the start again where there are fewer; if not varied, the plain ones."""
+    usable = [
+        recipe for recipe in _RECIPES if (varied or not recipe.jitter + recipe.steps) and (bins(s) or not recipe.steps)
+    ]
+    return [usable[turn % len(usable)] for turn in range(n)]
+
+
+def bins(s: int) -> int:
+    """How many bins each of s features has; 0 where there are too many features."""
+    each = min(_MOST_BINS, _MOST_STEPS // s)
+    return each if each >= _MOST_BINS // 4 else 0
+
+
+class Steps(nn.Module):
+    """Features, and beside them how far a value is through each of the bins of its feature.
+
+    Parameters
+    ----------
+    edges : Tensor (s, bins + 1)
+        Not falling; a bin without width says nothing.
+    centre, scale : Tensor (s, bins)
+        Of the shares.
+    """
+
+    def __init__(self, edges: Tensor, centre: Tensor, scale: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("edges", edges)
+        self.register_buffer("centre", centre)
+        self.register_buffer("scale", scale)
+
+    @classmethod
+    def of(cls, x: Tensor, bins: int) -> Steps:
+        """Bins with about as many rows each: (n, s)."""
+        x = x[:: -(-len(x) // _ROWS_FOR_BINS)]
+        levels = torch.linspace(0, 1, bins + 1, dtype=x.dtype, device=x.device)
+        edges = torch.quantile(x, levels, dim=0).T.contiguous()
+        shares = _through(x, edges)
+        deviation = shares.std(dim=0, correction=0)
+        return cls(edges, shares.mean(dim=0), torch.where(deviation > 0, 0.5 / deviation, 0.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., s) -> (..., s + s * bins)."""
+        shares = _through(x, self.get_buffer("edges"))
+        return torch.cat([x, ((shares - self.get_buffer("centre")) * self.get_buffer("scale")).flatten(-2)], dim=-1)
+
+
+def _through(x: Tensor, edges: Tensor) -> Tensor:
+    """0 below a bin, 1 above it: (..., s) -> (..., s, bins)."""
+    width = edges.diff(dim=1)
+    return ((x.unsqueeze(-1) - edges[:, :-1]) / torch.where(width > 0, width, torch.inf)).clamp(0, 1)
+
+
+class StackedMLP(nn.Module):
+    """Several MLPs of one shape side by side, on the s chosen columns; the answer is the mean of their outputs.
+
+    Parameters
+    ----------
+    weights : sequence of Tensor (members, inputs, outputs)
+        One for each layer.
+    biases : sequence of Tensor (members, 1, outputs)
+    activation : "sigmoid", "silu" or "relu"
+    steps : Steps, optional
+        What makes the inputs of the first layer of the columns.
+    """
+
+    def __init__(
+        self, weights: Sequence[Tensor], biases: Sequence[Tensor], activation: str, steps: Steps | None = None
+    ) -> None:
+        super().__init__()
+        self.weights = nn.ParameterList(weights)
+        self.biases = nn.ParameterList(biases)
+        self.activation = activation
+        self.steps = steps
+
+    def inputs(self, x: Tensor) -> Tensor:
+        """(..., s) -> (..., inputs)."""
+        return x if self.steps is None else self.steps(x)
+
+    def members(self, inputs: Tensor) -> Tensor:
+        """Each member's outputs: (members, rows, inputs) -> (members, rows, outputs)."""
+        hidden = inputs
+        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if layer:
+                hidden = ACTIVATIONS[self.activation](hidden)
+            hidden = torch.baddbmm(bias, hidden, weight)
+        return hidden
+
+    def take(self, members: Tensor) -> StackedMLP:
+        """Some of the members, copied."""
+        weights, biases = ([value.detach()[members] for value in values] for values in (self.weights, self.biases))
+        return StackedMLP(weights, biases, self.activation, self.steps)
+
+    def weighted(self, weight: Tensor) -> StackedMLP:
+        """The members with a weight, scaled so that the mean of their outputs is the weighted mean: (members,)."""
+        used = weight.nonzero().flatten()
+        factor = (weight[used] / weight.sum() * len(used)).view(-1, 1, 1)
+        kept = self.take(used)
+        with torch.no_grad():
+            for last in (kept.weights[-1], kept.biases[-1]):
+                last.mul_(factor)
+            if self.steps is not None:
+                s = len(self.steps.get_buffer("edges"))
+                if not bool(kept.weights[0][:, s:].any()):
+                    kept.weights[0], kept.steps = nn.Parameter(kept.weights[0][:, :s].contiguous()), None
+        return kept
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(rows, s) -> (rows, outputs)."""
+        return self.members(self.inputs(x).expand(len(self.weights[0]), -1, -1)).mean(dim=0)
+
+
+def start_nets(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
+    """Nets of these layer sizes before any training."""
+    weights = [
+        torch.randn((members, n_in, n_out), generator=generator) / math.sqrt(n_in) for n_in, n_out in pairwise(sizes)
+    ]
+    return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation)
+
+
+def visible(importance: Tensor, recipe: Recipe, bins: int) -> Tensor:
+    """Which of its inputs a net looks at: the scores of the s features -> (s + s * bins,) of zeros and ones."""
+    place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
+    seen = (place < max(1, round(recipe.share * len(importance)))).float()
+    return torch.cat([seen, (seen * recipe.steps).repeat_interleave(bins)])
+
+
+@torch.no_grad()
+def blend(task: Task, outputs: Tensor, y: Tensor) -> Tensor:
+    """Weights with which the mean of some outputs is good: a dozen times that one is added which helps most.
+
+    Parameters
+    ----------
+    outputs : Tensor (recipes, n, outputs)
+        For rows that were not learned from.
+
+    Returns
+    -------
+    Tensor (recipes,)
+        Of sum 1.
+    """
+    picked = torch.zeros(len(outputs), device=outputs.device)
+    total = torch.zeros_like(outputs[0])
+    for turn in range(1, _PICKS + 1):
+        best = task.loss((total + outputs) / turn, y).mean(dim=1).argmin()
+        picked[best] += 1
+        total += outputs[best]
+    return picked / _PICKS

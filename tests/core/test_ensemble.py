@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from maskrank.core.ensemble import Recipe, StackedMLP, Steps, bins, blend, recipes, visible
+from maskrank.core.losses import RegressionTask
+
+
+def test_steps_tell_how_far_a_value_is_through_each_bin() -> None:
+    edges, blank = torch.tensor([[0.0, 1.0, 3.0, 3.0]]), torch.zeros((1, 3))
+    steps = Steps(edges, blank, blank + 1)
+    values = torch.tensor([[-1.0], [0.25], [2.0], [7.0]])
+    expected = [[-1.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.0, 0.0], [2.0, 1.0, 0.5, 0.0], [7.0, 1.0, 1.0, 0.0]]
+    assert steps(values).tolist() == expected
+
+
+def test_bins_hold_as_many_rows_each_and_a_feature_of_few_values_has_empty_ones(generator: torch.Generator) -> None:
+    x = torch.stack([torch.randn(1000, generator=generator), (torch.arange(1000) % 10 == 0).float()], dim=1)
+    steps = Steps.of(x, 4)
+    edges = steps.get_buffer("edges")
+    counts = torch.histogram(x[:, 0], edges[0])[0]
+    assert counts.tolist() == [250.0] * 4
+    assert edges[1].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
+    inputs = steps(x)
+    assert inputs.shape == (1000, 10)
+    assert inputs.isfinite().all()
+    torch.testing.assert_close(inputs[:, 2:].mean(dim=0), torch.zeros(8), atol=1e-5, rtol=0)
+    assert inputs[:, 6:9].eq(0).all()
+
+
+@pytest.mark.parametrize(("s", "each"), [(1, 16), (16, 16), (35, 7), (64, 4), (65, 0), (500, 0)])
+def test_many_features_have_fewer_bins_or_none(s: int, each: int) -> None:
+    assert bins(s) == each
+    assert any(recipe.steps for recipe in recipes(10, s, varied=True)) == (each > 0)
+
+
+def test_plain_recipes_are_without_noise_and_steps() -> None:
+    assert all(recipe.jitter == 0 and not recipe.steps for recipe in recipes(20, 5, varied=False))
+    assert len(recipes(20, 5, varied=False)) == 20
+
+
+def test_a_net_sees_the_first_features_and_their_steps() -> None:
+    importance = torch.tensor([0.1, 0.9, 0.5])
+    assert visible(importance, Recipe(0.1, share=0.6), 2).tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert visible(importance, Recipe(0.1, share=0.4, steps=True), 2).tolist() == [0, 1, 0, 0, 0, 1, 1, 0, 0]
+    assert visible(importance, Recipe(0.1, share=0.01), 0).tolist() == [0, 1, 0]
+
+
+def test_a_blend_is_no_worse_than_its_best_part_and_leaves_out_what_does_not_help(generator: torch.Generator) -> None:
+    y = torch.randn((200, 1), generator=generator)
+    good = y + 0.5 * torch.randn((2, 200, 1), generator=generator)
+    bad = torch.randn((1, 200, 1), generator=generator) * 5
+    outputs = torch.cat([good, bad])
+    weight = blend(RegressionTask(), outputs, y)
+    torch.testing.assert_close(weight.sum(), torch.tensor(1.0))
+    assert weight[2] == 0
+    mixed = ((weight.view(-1, 1, 1) * outputs).sum(dim=0) - y).square().mean()
+    assert mixed < 0.7 * (outputs - y).square().mean(dim=(1, 2)).min()
+
+
+def test_weighted_members_answer_with_the_weighted_mean(generator: torch.Generator) -> None:
+    x = torch.randn((50, 2), generator=generator)
+    weights = [torch.randn((3, 6, 4), generator=generator), torch.randn((3, 4, 1), generator=generator)]
+    weights[0][:2, 2:] = 0  # only the last member sees steps
+    biases = [torch.randn((3, 1, 4), generator=generator), torch.randn((3, 1, 1), generator=generator)]
+    nets = StackedMLP(weights, biases, "silu", Steps.of(x, 2))
+    weight = torch.tensor([0.25, 0.75, 0.0])
+    expected = (weight.view(-1, 1, 1) * nets.members(nets.inputs(x).expand(3, -1, -1))).sum(dim=0)
+    kept = nets.weighted(weight)
+    torch.testing.assert_close(kept(x), expected)
+    assert (len(kept.weights[0]), kept.steps) == (2, None)
+    assert nets.weighted(torch.tensor([0.5, 0.0, 0.5])).steps is not None
