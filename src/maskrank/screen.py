@@ -48,11 +48,12 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
 
 
 def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Lines of text: the first column to the left, numbers to the right, the last column folded to the width."""
+    """Lines of text: words to the left, numbers to the right, the last column folded to the width."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, title in enumerate(head):
         last = place == len(head) - 1
-        table.add_column(title, justify="left" if place == 0 or last else "right", no_wrap=not last, overflow="fold")
+        words = last or (place == 0 and not all(row[0].isdigit() for row in rows))
+        table.add_column(title, justify="left" if words else "right", no_wrap=not last, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

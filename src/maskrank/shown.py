@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import unicodedata
+from collections.abc import Sequence
 
 _JOINERS = "\u200c\u200d"  # parts of emoji and of Persian and Indic words
 
@@ -29,6 +31,27 @@ def short(text: str, width: int = 40) -> str:
     """The text made visible, cut to a width."""
     text = visible(text)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def lined_up(values: Sequence[float], digits: int) -> list[str]:
+    """Numbers with the same decimals, so that their points stand below each other; the largest has so many digits.
+
+    Examples
+    --------
+    >>> from maskrank.shown import lined_up
+    >>> lined_up([0.9403, 0.96, 0.003], 3)
+    ['0.940', '0.960', '0.003']
+    """
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes)))) if sizes else digits - 1
+    if sizes and min(sizes) < 0.5 * 10.0**-decimals:
+        return [f"{value:.{digits}g}" for value in values]  # a small one must not be shown as nothing
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+def brief_seconds(seconds: float) -> str:
+    """A time for a table; what is next to nothing is not shown as nothing."""
+    return "<0.1" if seconds < 0.05 else f"{seconds:.1f}"
 
 
 def shell_word(name: str) -> str:

@@ -120,4 +120,4 @@ def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
     assert "4 more fits" in text
     table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
-    assert table.index("a100.0 %") < table.index("c75.0 %") < table.index("b25.0 %")
+    assert table.index("a100 %") < table.index("c75 %") < table.index("b25 %")

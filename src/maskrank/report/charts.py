@@ -67,7 +67,7 @@ def line_chart(
         "x_label": x_label,
         "y_label": y_label,
         "x_ticks": [(across(x), f"{x:g}") for x in x_ticks if min(xs) <= x <= max(xs)],
-        "y_ticks": [(down(y), f"{y:g}") for y in ticks],
+        "y_ticks": [(down(y), text) for y, text in labelled(ticks)],
         "marks": [(across(x), text) for x, text in marks],
         "table": [(line.name, thinned(line.points, 24)) for line in lines],
     }
@@ -94,6 +94,21 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [float(f"{step * i:.12g}") for i in range(first, max(last, first + 1) + 1)]
+
+
+def labelled(ticks: Sequence[float]) -> list[tuple[float, str]]:
+    """Marks of an axis with their texts, all with the same decimals.
+
+    Examples
+    --------
+    >>> labelled([0.85, 0.9])
+    [(0.85, '0.85'), (0.9, '0.90')]
+    """
+    short = [f"{y:g}" for y in ticks]
+    if any("e" in text for text in short):
+        return list(zip(ticks, short, strict=True))
+    decimals = max(len(text.partition(".")[2]) for text in short)
+    return [(y, f"{y:.{decimals}f}") for y in ticks]
 
 
 def heat(value: float) -> dict[str, str]:

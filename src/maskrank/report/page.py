@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +24,7 @@ def render(template: str, **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["signed"] = _signed
+    environment.filters["longest"] = _longest
     style, script = (_source(environment, name) for name in ("style.css", "report.js"))
     return environment.get_template(template).render(versions=_versions(), style=style, script=script, **values)
 
@@ -41,6 +43,11 @@ def _signed(value: float, digits: int) -> str:
     """With its sign, in typographic form; no sign where nothing is left after rounding."""
     text = f"{abs(value):.{digits}f}"
     return text if float(text) == 0 else ("−" if value < 0 else "+") + text
+
+
+def _longest(rows: Sequence[Any], key: str | int) -> int:
+    """How many characters the longest name of a table has; the column is made as wide, within limits."""
+    return max((len(str(row[key])) for row in rows), default=0)
 
 
 def _source(environment: jinja2.Environment, name: str) -> str:

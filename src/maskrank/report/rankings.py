@@ -15,6 +15,7 @@ from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
 from maskrank.results import Model, metric_name, ranking_csv, ranking_json
+from maskrank.shown import lined_up
 
 Array = NDArray[Any]
 
@@ -93,7 +94,11 @@ def _figures(section: RankingSection) -> dict[str, Any]:
         values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
     rises = metric_name(model) == "accuracy"
     largest = 1.0 if rises else max(value for _, value in values) or 1.0
-    rows = [(name, value, round(100 * max(0.0, value) / largest, 1)) for name, value in values]
+    texts = lined_up([value for _, value in values], 4)
+    rows = [
+        (name, text, round(100 * max(0.0, value) / largest, 1))
+        for (name, value), text in zip(values, texts, strict=True)
+    ]
     return {"metric": "accuracy" if rises else "mean squared error", "rises": rises, "rows": rows}
 
 

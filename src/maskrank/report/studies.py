@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskrank.report.charts import Line, line_chart
+from maskrank.report.charts import Line, labelled, line_chart, nice_ticks
 from maskrank.report.page import data_address, packed, render
+from maskrank.shown import brief_seconds, lined_up
 
 
 def comparison_report(
@@ -34,7 +35,8 @@ def comparison_report(
         All fits, to be downloaded.
     """
     metric = fits["metric"].iloc[0]
-    low, high = _range(fits["score"], from_zero=metric != "accuracy")
+    ticks = _axis(fits["score"])
+    low, high = ticks[0], ticks[-1]
     rows = []
     for method, some in fits.groupby("method", sort=False):
         counts = pd.Series([i for chosen in some["selected"] for i in chosen]).value_counts(sort=False)
@@ -46,22 +48,23 @@ def comparison_report(
                 "spread": float(some["score"].std(ddof=0)),
                 "dots": [(round(100 * (score - low) / (high - low), 2), float(score)) for score in some["score"]],
                 "at": round(100 * (float(some["score"].mean()) - low) / (high - low), 2),
-                "seconds": float(some["seconds"].mean()),
+                "seconds": brief_seconds(float(some["seconds"].mean())),
                 "features": [(names[i], int(counts[i])) for i in order[:12]],
                 "more": max(0, len(order) - 12),
                 "folds": len(some),
             }
         )
     rows.sort(key=lambda row: row["mean"], reverse=metric == "accuracy")
+    means, spreads = lined_up([row["mean"] for row in rows], 4), lined_up([row["spread"] for row in rows], 2)
+    shown = [{**row, "mean_text": m, "spread_text": s} for row, m, s in zip(rows, means, spreads, strict=True)]
     return render(
         "comparison.html",
         title=title,
         facts=facts,
         metric=_metric(metric),
         rises=metric == "accuracy",
-        low=low,
-        high=high,
-        rows=rows,
+        ticks=[(round(100 * (x - low) / (high - low), 2), text) for x, text in labelled(ticks)],
+        rows=shown,
         csv=packed(csv),
         command=command,
     )
@@ -84,8 +87,10 @@ def sweep_report(
         error = float(some["score"].std(ddof=1) / np.sqrt(len(some))) if len(some) > 1 else 0.0
         rows.append((int(size), float(some["score"].mean()), error, float(some["seconds"].mean())))
     metric = _metric(fits["metric"].iloc[0])
-    line = Line("mean over the folds, with one standard error", "first", [(s, m) for s, m, _, _ in rows], marked=True)
-    line = Line(line.name, line.kind, line.points, marked=True, spread=[error for _, _, error, _ in rows])
+    sizes, means, errors, seconds = zip(*rows, strict=True)
+    title_of_line = "mean over the folds, with one standard error"
+    line = Line(title_of_line, "first", list(zip(sizes, means, strict=True)), marked=True, spread=errors)
+    texts = zip(sizes, lined_up(means, 4), lined_up(errors, 2), map(brief_seconds, seconds), strict=True)
     marks = [(chosen, f"{chosen} are enough")]
     chart = line_chart([line], x_label="features", y_label=metric, marks=marks, log_x=len(rows) > 1)
     return render(
@@ -94,7 +99,7 @@ def sweep_report(
         facts=facts,
         metric=metric,
         chart_=chart,
-        rows=rows,
+        rows=list(texts),
         chosen=chosen,
         csv=packed(csv),
         command=command,
@@ -105,14 +110,33 @@ def study_report(title: str, folders: Sequence[Path], *, command: str) -> str:
     """The tables and pictures of studies, from the folders they were written to."""
     studies = []
     for folder in folders:
-        text = "\n".join(file.read_text(encoding="utf-8") for file in _texts(folder))
-        pictures = [(file.stem, data_address(file.read_bytes(), "image/png")) for file in sorted(folder.glob("*.png"))]
-        studies.append({"name": folder.name, "blocks": markdown_blocks(text), "pictures": pictures})
+        pictures = [
+            (_caption(file.stem), data_address(file.read_bytes(), "image/png"), not file.stem.startswith("maps"))
+            for file in sorted(folder.glob("*.png"))
+        ]
+        tables, costs = (_blocks(folder, names) for names in (("tables.md", "needles.md"), ("costs.md",)))
+        studies.append({"name": folder.name, "tables": tables, "pictures": pictures, "costs": costs})
     return render("study.html", title=title, studies=studies, command=command)
 
 
-def _texts(folder: Path) -> list[Path]:
-    return [folder / name for name in ("tables.md", "needles.md", "costs.md") if (folder / name).exists()]
+_CAPTIONS = {  # of a figure of a study, by how its file's name begins
+    "ranking": "scores of the chosen features; blue where every fold chose a feature, red where not",
+    "maps": "the pixels that were chosen, alone and over the mean images",
+    "sizes": "score against the number of features, with one standard deviation",
+    "losses": "both nets' losses in the search, all folds",
+}
+
+
+def _caption(stem: str) -> str:
+    """What a figure's file shows, in words."""
+    kind, _, data = stem.partition("_")
+    told = _CAPTIONS.get(kind, stem)
+    return f"{data}: {told}" if data and kind in _CAPTIONS else told
+
+
+def _blocks(folder: Path, names: Sequence[str]) -> list[dict[str, Any]]:
+    found = [folder / name for name in names if (folder / name).exists()]
+    return markdown_blocks("\n".join(file.read_text(encoding="utf-8") for file in found))
 
 
 def markdown_blocks(text: str) -> list[dict[str, Any]]:
@@ -150,11 +174,9 @@ def _mean_place(choices: Any, feature: int) -> float:
     return float(np.mean([list(chosen).index(feature) for chosen in choices if feature in chosen]))
 
 
-def _range(scores: pd.Series, *, from_zero: bool) -> tuple[float, float]:
-    """The axis of the dots: a little wider than the scores."""
-    low, high = float(scores.min()), float(scores.max())
-    slack = 0.05 * ((high - low) or abs(high) or 1.0)
-    return (max(0.0, low - slack) if from_zero else low - slack), high + slack
+def _axis(scores: pd.Series) -> list[float]:
+    """Round numbers around the scores: where the axis of the dots begins, its marks, and where it ends."""
+    return nice_ticks(float(scores.min()), float(scores.max()), about=4)
 
 
 def _metric(name: str) -> str:

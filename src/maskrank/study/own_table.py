@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.shown import short
+from maskrank.shown import brief_seconds, lined_up, short
 from maskrank.size_choice import smallest_size
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
@@ -83,19 +83,25 @@ def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str]
         always = set.intersection(*(set(chosen) for chosen in some["selected"]))
         shown = ", ".join(short(names[i]) for i in some["selected"].iloc[0] if i in always)
         label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
-        mean, spread, seconds = some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean()
-        body.append((mean, [label, f"{mean:.4g}", f"{spread:.2g}", f"{seconds:.1f}", shown or "none"]))
+        body.append((some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean(), label, shown or "none"))
     body.sort(key=lambda line: line[0], reverse=metric == "accuracy")
-    return ["method", metric, "± std", "seconds", "chosen in every fold"], [line for _, line in body]
+    means, spreads, seconds, labels, shown_features = zip(*body, strict=True)
+    columns = (labels, lined_up(means, 4), lined_up(spreads, 2), map(brief_seconds, seconds), shown_features)
+    head = ["method", metric, "± std", "seconds", "chosen in every fold"]
+    return head, [list(line) for line in zip(*columns, strict=True)]
 
 
 def sweep_rows(fits: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Head and lines of a table, one a size: score, standard error, seconds; the size to take is marked."""
     chosen = smallest_size(fits)
-    body = []
-    for size, some in fits.groupby("size"):
-        error = some["score"].std(ddof=1) / np.sqrt(len(some))
-        mark = "enough" if size == chosen else ""
-        seconds = f"{some['seconds'].mean():.1f}"
-        body.append([str(size), f"{some['score'].mean():.4g}", f"{error:.2g}", seconds, mark])
-    return ["size", fits["metric"].iloc[0], "std. error", "seconds", ""], body
+    by_size = fits.groupby("size")
+    means, errors = by_size["score"].mean(), by_size["score"].std(ddof=1) / np.sqrt(by_size["score"].count())
+    columns = (
+        [str(size) for size in means.index],
+        lined_up(means.tolist(), 4),
+        lined_up(errors.tolist(), 2),
+        [brief_seconds(value) for value in by_size["seconds"].mean()],
+        ["enough" if size == chosen else "" for size in means.index],
+    )
+    head = ["size", fits["metric"].iloc[0], "std. error", "seconds", ""]
+    return head, [list(line) for line in zip(*columns, strict=True)]
