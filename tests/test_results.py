@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from maskrank.core.ranking import Ranking
-from maskrank.results import frame_csv, ranking_csv
+from maskrank.results import frame_csv, order_note, ranking_csv, ranking_json, unsure_places
 from maskrank.screen import show_ranking
+from tests.report.pages import fitted
 
 
 def ranking(names: list[str], size: int) -> Ranking:
@@ -69,3 +71,35 @@ def test_one_line_a_feature_whatever_its_name() -> None:
     for line, name in zip(lines[1:], shown, strict=False):
         assert line[6:].startswith(f"{name} ")
     assert max(map(len, lines)) <= 80
+
+
+def scored(chosen: list[float], left_out: list[float]) -> Ranking:
+    scores = np.array([*chosen, *left_out])
+    return Ranking(tuple(f"x{i}" for i in range(len(scores))), np.arange(len(scores)) < len(chosen), scores, scores)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left_out", "unsure"),
+    [
+        ([0.5, 0.4, 0.3], [0.01, -0.01], 0),
+        ([0.5, 0.4, 0.02], [0.01, -0.01], 1),  # a twentieth of the largest is 0.025
+        ([0.5, 0.4, 0.3], [0.35, -0.01], 1),  # one that was left out scores higher
+        ([1e-4] * 85, [0.02, 1e-5], 85),
+        ([0.0, 0.0], [0.0], 2),
+        ([-0.1, -0.2], [-0.3], 2),
+    ],
+)
+def test_scores_that_do_not_set_a_feature_apart(chosen: list[float], left_out: list[float], unsure: int) -> None:
+    assert unsure_places(scored(chosen, left_out)) == unsure
+
+
+def test_the_order_is_doubted_where_half_of_the_chosen_do_not_stand_out() -> None:
+    model = fitted(("a", "b", "c", "d", "e"), 4)
+    for chosen, doubted in (([0.5, 0.4, 0.3, 0.0], None), ([0.5, 0.4, 0.0, 0.0], "2"), ([0.0] * 4, "all")):
+        model.result_ = scored(chosen, [0.01])
+        note = order_note(model)
+        assert json.loads(ranking_json(model, seconds=1.0))["notes"] == ([] if note is None else [note])
+        assert (note is None) == (doubted is None)
+        assert note is None or note.startswith(f"{doubted} of the 4 chosen features score no higher than ones left out")
+    model.signal_ = False  # then another line says that the whole ranking may be chance
+    assert order_note(model) is None

@@ -21,7 +21,39 @@ from maskrank.estimators import DualNetClassifier, DualNetRegressor
 Model = DualNetClassifier | DualNetRegressor
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_FAINT = 0.05  # share of the largest score that is next to nothing
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
+
+
+def unsure_places(ranking: Ranking) -> int:
+    """How many chosen features have a score that does not set them apart.
+
+    It lies at or below that of a feature that was left out, or below a twentieth of the largest score there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> from maskrank.results import unsure_places
+    >>> scores, support = np.array([0.5, 0.01, 0.3, 0.2]), np.array([True, True, True, False])
+    >>> unsure_places(Ranking(("a", "b", "c", "d"), support, scores, scores))
+    1
+    """
+    scores, support = ranking.scores, ranking.support
+    bar = max(float(scores[~support].max(initial=0.0)), _FAINT * float(scores.max()))
+    return int((scores[support] <= bar).sum())
+
+
+def order_note(model: Model) -> str | None:
+    """One line where half of the chosen features or more have scores that do not set them apart."""
+    size, unsure = model.result_.size, unsure_places(model.result_)
+    if not model.signal_ or unsure < 2 or 2 * unsure < size:
+        return None
+    which = "all" if unsure == size else str(unsure)
+    return (
+        f"{which} of the {size} chosen features score no higher than ones left out, or next to nothing: they are good "
+        "as a set, but their order says little (features stand in for each other, or fewer would do)"
+    )
 
 
 def metric_name(model: Model) -> str:
@@ -35,6 +67,7 @@ def task_name(model: Model) -> str:
 
 def ranking_json(model: Model, *, seconds: float) -> str:
     """The result of ``rank``, for other programs."""
+    note = order_note(model)
     document = {
         "version": maskrank.__version__,
         "task": task_name(model),
@@ -44,6 +77,7 @@ def ranking_json(model: Model, *, seconds: float) -> str:
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
         "signal": model.signal_,
+        "notes": [] if note is None else [note],
         **({} if model.stability_ is None else {"stability": model.stability_.to_dict()}),
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},

@@ -121,3 +121,12 @@ def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
     assert "4 more fits" in text
     table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
     assert table.index("a100 %") < table.index("c75 %") < table.index("b25 %")
+
+
+def test_the_page_says_where_the_order_says_little() -> None:
+    clear, unclear = section(("a", "b", "c", "d")), section(("a", "b", "c", "d"))
+    raw = np.array([1.0, 1.0, 2.0, 1.0])
+    unclear.model.result_ = replace(unclear.model.result_, raw_scores=raw, scores=raw - 1.5)
+    line = "All of the 2 chosen features score no higher than ones left out"
+    assert line not in ranking_report("t", [clear], command="c")
+    assert line in ranking_report("t", [unclear], command="c")

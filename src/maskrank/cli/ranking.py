@@ -55,7 +55,7 @@ def rank(
     import pandas as pd
 
     from maskrank import DualNetClassifier, DualNetRegressor
-    from maskrank.results import facts, ranking_csv, ranking_json
+    from maskrank.results import facts, order_note, ranking_csv, ranking_json
     from maskrank.screen import show_facts, show_ranking, show_stability
 
     started = time.perf_counter()
@@ -100,6 +100,9 @@ def rank(
     screen.print()
     show_ranking(screen, fitted.result_, fitted.stability_)
     screen.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
+    note = order_note(fitted)
+    if note is not None:
+        screen.print(f"order: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
     if outputs and not quiet:

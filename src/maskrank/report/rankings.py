@@ -14,7 +14,7 @@ from maskrank.core.ranking import Ranking
 from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import Model, metric_name, ranking_csv, ranking_json
+from maskrank.results import Model, metric_name, order_note, ranking_csv, ranking_json
 from maskrank.shown import lined_up
 
 Array = NDArray[Any]
@@ -69,6 +69,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "title": section.title,
         "facts": section.facts,
         "signal": model.signal_,
+        "note": order_note(model),
         "figures": _figures(section),
         "balance": _balance(section.y) if metric_name(model) == "accuracy" and section.y is not None else [],
         "bars": _bars(ranking),
