@@ -68,8 +68,8 @@ def test_thousands_with_dots_beside_decimal_commas(file: Path) -> None:
         (["1,234", "987"], "numbers that can be read in two ways, for example '1,234'"),
         (["1,234", "1.234"], "numbers that can be read in two ways, for example '1,234'"),
         (["1,5", "1.234,5", "1,234.5"], "numbers that can be read in two ways, for example '1,5'"),
-        (["1,5", "2,5 kg"], "text, for example '1,5'"),
-        (["1,5", "x"], "text, for example '1,5'"),
+        (["1,5", "2,5 kg"], "text, for example '2,5 kg'"),
+        (["1,5", "x"], "text, for example 'x'"),
         (["12.34.5678", "12.34.5678"], "dates"),
     ],
 )

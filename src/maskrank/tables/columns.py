@@ -10,11 +10,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.shown import drop_flags
-from maskrank.tables.decimals import is_text, looks_like_numbers
+from maskrank.tables.decimals import is_text, looks_like_a_number, looks_like_numbers
 from maskrank.tables.text import TableError
 
 _MOST_SHOWN = 8  # columns described one by one
 _MOST_DROPPED = 50  # columns that anyone would leave out by options
+_TRUTH = (  # no and yes, as spreadsheets and people write them
+    ("no", "yes"),
+    ("n", "y"),
+    ("nein", "ja"),
+    ("false", "true"),
+    ("falsch", "wahr"),
+    ("faux", "vrai"),
+    ("non", "oui"),
+    ("no", "sí"),
+    ("no", "si"),
+)
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
 _DAY = (
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",  # 2024-01-31
@@ -36,6 +47,8 @@ def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> ND
     droppable : bool
         Whether a column can be left out with ``--drop``.
     """
+    truths = {name: _truth(frame[name]) for name in truth_columns(frame)}
+    frame = frame.assign(**truths) if truths else frame
     text = [name for name in frame.columns if is_text(frame[name])]
     if text:
         raise TableError(f"{where}: {_not_numbers(frame[text])}; {_advice(text, 'turn {} into numbers', droppable)}")
@@ -46,12 +59,27 @@ def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> ND
         what = "a missing value" if np.isnan(values[row, column]) else "an infinite value"
         holed = [str(frame.columns[i]) for i in np.flatnonzero(bad.any(axis=0))]
         others = "" if len(holed) == 1 else f", in {len(holed)} columns"
+        can_skip = np.isnan(values[bad]).all() and (~bad).all(axis=1).any()
+        skip = ", the rows with --skip-missing" if droppable and can_skip else ""
         name, in_column, in_all = frame.columns[column], int(bad[:, column].sum()), int(bad.sum())
         raise TableError(
             f"{where}: column {name!r} has {what} in row {row + 1} of the data ({in_column} such in the column, "
-            f"{in_all} in the table{others}); {_advice(holed, 'fill {} in', droppable)}"
+            f"{in_all} in the table{others}); {_advice(holed, 'fill {} in', droppable, skip)}"
         )
     return values
+
+
+def truth_columns(frame: pd.DataFrame) -> list[str]:
+    """Columns of text that say yes or no, and nothing else."""
+    text = [name for name in frame.columns if is_text(frame[name])]
+    said = {name: {str(value).strip().casefold() for value in frame[name].dropna().unique()} for name in text}
+    return [name for name, words in said.items() if words and any(words <= set(pair) for pair in _TRUTH)]
+
+
+def _truth(column: pd.Series) -> pd.Series:
+    """1 for yes, 0 for no."""
+    number = {word: float(place) for pair in _TRUTH for place, word in enumerate(pair)}
+    return column.map(lambda value: np.nan if pd.isna(value) else number[str(value).strip().casefold()]).astype(float)
 
 
 def listing(names: Sequence[str]) -> str:
@@ -70,12 +98,14 @@ def _not_numbers(frame: pd.DataFrame) -> str:
     return f"{len(names)} columns are not numbers: {described}{', …' if len(names) > _MOST_SHOWN else ''}"
 
 
-def _advice(names: list[str], remedy: str, droppable: bool) -> str:
+def _advice(names: list[str], remedy: str, droppable: bool, more: str = "") -> str:
     them, columns = ("it", "the column") if len(names) == 1 else ("them", "the columns")
     remedy = remedy.format(them)
-    if not droppable or len(names) > _MOST_DROPPED:
+    if not droppable:
         return f"{remedy} first"
-    return f"leave {columns} out with {drop_flags(names)}, or {remedy} first"
+    if len(names) > _MOST_DROPPED:
+        return f"leave out {more.removeprefix(', ')}, or {remedy} first" if more else f"{remedy} first"
+    return f"leave {columns} out with {drop_flags(names)}{more}, or {remedy} first"
 
 
 def _kind(column: pd.Series) -> str:
@@ -86,7 +116,8 @@ def _kind(column: pd.Series) -> str:
 
 
 def _example(column: pd.Series) -> str:
-    """The first value that is no number."""
-    values = column.dropna()
-    text = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
-    return str((text if len(text) else values).iloc[0])[:40]
+    """The first value that is no number; where all look like numbers, the first that can be read in two ways."""
+    values = [str(value) for value in column.dropna()]
+    odd = [value for value in values if not looks_like_a_number(value)]
+    unclear = [value for value in values if pd.isna(pd.to_numeric(value, errors="coerce"))]
+    return (odd or unclear or values)[0][:40]

@@ -1,4 +1,5 @@
-"""Numbers as spreadsheets write them: decimal commas, and thousands set apart where nobody can mistake them.
+"""Numbers as spreadsheets write them: decimal commas, thousands set apart where nobody can mistake them, a sign of
+percent or of money behind or before every number of a column, and marks for what is missing.
 
 ``1,5`` can only be one and a half, ``1.234,5`` only a thousand and more; ``1,234`` may be either, and then the other
 columns of the file tell, if anything does.
@@ -13,6 +14,29 @@ import numpy as np
 import pandas as pd
 
 _GAPS = " '’\u00a0\u202f"  # set thousands apart and never are a decimal mark
+_SIGNS = "%‰€$£¥"
+_MISSING = frozenset(  # among numbers; pandas knows more, such as NA
+    [
+        "-",
+        "--",
+        "–",
+        "—",
+        ".",
+        "?",
+        "k.a.",
+        "#div/0!",
+        "#wert!",
+        "#nv",
+        "#bezug!",
+        "#zahl!",
+        "#value!",
+        "#ref!",
+        "#num!",
+        "#name?",
+        "#null!",
+    ]
+)
+_BARE = str.maketrans("−", "-", _SIGNS)
 _NUMBER_LIKE = re.compile(rf"[+-]?[\d.,{_GAPS}]*\d(?:[eE][+-]?\d+)?")
 
 
@@ -39,12 +63,12 @@ def read_numbers(frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separat
         Of the file. Where it is a comma, a comma is no decimal mark.
     """
     text = frame.columns[[is_text(frame[name]) for name in frame.columns]]
-    waiting = [name for name in text if looks_like_numbers(frame[name].dropna().head(1))]
+    waiting = [name for name in text if _begins_with_a_number(frame[name])]
     if not waiting:
         return frame
     fractions = {name for name in frame.columns if pd.api.types.is_float_dtype(frame[name])}
     written = cells()
-    texts = {name: _stripped(written[name]) for name in (*waiting, *fractions)}
+    texts = {name: _bare(written[name]) for name in (*waiting, *fractions)}
     readings = {name: _readings(column, separator) for name, column in texts.items()}
     evidence = {mark for possible in readings.values() if len(possible) == 1 for mark in possible if mark}
     of_the_file = evidence.pop() if len(evidence) == 1 else None
@@ -68,12 +92,31 @@ def is_text(column: pd.Series) -> bool:
 
 def looks_like_numbers(column: pd.Series) -> bool:
     """Whether a column of text holds digits and marks alone, as numbers do."""
-    return all(isinstance(value, str) and _NUMBER_LIKE.fullmatch(value.strip()) for value in column.dropna().tolist())
+    return all(looks_like_a_number(value) for value in column.dropna().tolist())
 
 
-def _stripped(written: pd.Series) -> list[str]:
-    """The cells without spaces around them; what is missing is empty."""
-    return [text.strip() if isinstance(text, str) else "" for text in written.tolist()]
+def looks_like_a_number(value: object) -> bool:
+    """Whether a cell holds digits and marks alone."""
+    return isinstance(value, str) and _NUMBER_LIKE.fullmatch(value.strip()) is not None
+
+
+def _begins_with_a_number(column: pd.Series) -> bool:
+    """Whether the first cell that is not missing looks like a number, perhaps with a sign."""
+    for value in column.dropna().tolist():
+        if not (isinstance(value, str) and value.strip().casefold() in _MISSING):
+            return isinstance(value, str) and looks_like_a_number(value.translate(_BARE))
+    return False
+
+
+def _bare(written: pd.Series) -> list[str]:
+    """The cells without spaces around them, and without a sign that all of them have; what is missing is empty."""
+    texts = [text.strip().replace("−", "-") if isinstance(text, str) else "" for text in written.tolist()]
+    texts = ["" if text.casefold() in _MISSING else text for text in texts]
+    given = [text for text in texts if text]
+    for sign in _SIGNS if given else "":
+        if all(text.count(sign) == 1 for text in given):
+            return [text.replace(sign, "").strip() for text in texts]
+    return texts
 
 
 def _readings(texts: list[str], separator: str) -> dict[str | None, list[float]]:

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from maskrank.tables.text import TableError, decode, read_csv, require_unique
+from maskrank.tables.text import Reading, TableError, decode, read_csv, require_unique
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 
 
-def read_frame(source: str) -> tuple[pd.DataFrame, list[str]]:
-    """Read a file, or CSV on standard input ("-").
-
-    Returns
-    -------
-    frame : DataFrame
-        With unique column names and at least one row.
-    guesses : list of str
-        What the file did not say and had to be guessed.
-    """
-    where = place(source)
+def read_frame(source: str) -> Reading:
+    """Read a file, or CSV on standard input ("-")."""
     if source == "-":
-        text, guesses = decode(sys.stdin.buffer.read(), where)
-        return read_csv(text, where), guesses
+        return _read_text(sys.stdin.buffer.read(), place(source))
     path = Path(source)
     if not path.exists():
         raise TableError(f"{source}: there is no such file")
@@ -34,23 +25,28 @@ def read_frame(source: str) -> tuple[pd.DataFrame, list[str]]:
         raise TableError(f"{source}: is a folder; give a file ({', '.join(SUFFIXES)})")
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
+        hint = ": save the sheet as CSV" if suffix in (".xlsx", ".xls", ".ods", ".numbers") else ""
         raise TableError(
-            f"{source}: files ending in {path.suffix or 'nothing'!r} are not known; use {', '.join(SUFFIXES)}"
+            f"{source}: files ending in {path.suffix or 'nothing'!r} are not known; use {', '.join(SUFFIXES)}{hint}"
         )
-    guesses = []
     try:
         if suffix == ".npz":
-            frame = _read_npz(path)
+            reading = Reading(_read_npz(path))
         elif suffix == ".parquet":
-            frame = _read_parquet(path)
+            reading = Reading(_read_parquet(path))
         else:
-            text, guesses = decode(path.read_bytes(), where)
-            frame = read_csv(text, where)
+            reading = _read_text(path.read_bytes(), place(source))
     except PermissionError as error:
         raise TableError(f"{source}: can't be read: no permission") from error
-    if frame.empty:
+    if reading.frame.empty:
         raise TableError(f"{source}: the table has no rows")
-    return frame, guesses
+    return reading
+
+
+def _read_text(content: bytes, where: str) -> Reading:
+    text, guesses = decode(content, where)
+    reading = read_csv(text, where)
+    return replace(reading, guesses=guesses + reading.guesses)
 
 
 def place(source: str) -> str:

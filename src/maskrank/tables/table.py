@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.columns import listing, numbers_of
+from maskrank.shown import drop_flags
+from maskrank.tables.columns import listing, numbers_of, truth_columns
+from maskrank.tables.decimals import is_text
 from maskrank.tables.files import place, read_frame
 from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.text import TableError
@@ -37,6 +39,8 @@ class Table:
         Why it is this task.
     warnings : list of str
         What was guessed, and columns that look as if they did not belong: one line each.
+    notes : list of str
+        How columns were read that are not plain numbers, and columns that can't tell anything: one line each.
     """
 
     X: NDArray[np.float64]
@@ -46,9 +50,12 @@ class Table:
     task: str
     reason: str
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
-def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), task: str = "auto") -> Table:
+def load_table(
+    source: str, *, target: str | None, drop: Sequence[str] = (), task: str = "auto", skip_missing: bool = False
+) -> Table:
     """Read a file into features and target.
 
     Parameters
@@ -60,8 +67,11 @@ def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), tas
     drop : sequence of str
         Columns to leave out.
     task : "auto", "classification" or "regression"
+    skip_missing : bool
+        Leave out rows that lack a value, in the target or in a feature that is not dropped.
     """
-    frame, guesses = read_frame(source)
+    reading = read_frame(source)
+    frame, guesses = reading.frame, reading.guesses
     where = place(source)
     if target is None:
         if not source.lower().endswith(".npz"):
@@ -71,15 +81,18 @@ def load_table(source: str, *, target: str | None, drop: Sequence[str] = (), tas
         _require_column(frame, name, where)
     if target in drop:
         raise TableError(f"{where}: column {target!r} can't be both target and dropped")
+    if skip_missing:
+        frame, left_out = _whole_rows(frame.drop(columns=list(drop)), where)
+        guesses = guesses + left_out
     y, task, reason = _read_target(frame[target], task, where)
-    features = frame.drop(columns=[target, *drop])
+    features = frame.drop(columns=[target, *drop], errors="ignore")
     if features.shape[1] < 2:
         raise TableError(
             f"{where}: {features.shape[1]} feature column(s) are left; at least 2 are needed to choose from"
         )
     X, names = numbers_of(features, where), list(features.columns)
     warnings = guesses + [f"{where}: {line}" for line in identifier_warnings(X, y, names)]
-    table = Table(X, y, names, target, task, reason, warnings)
+    table = Table(X, y, names, target, task, reason, warnings, _notes(features, X, reading.turned))
     check_target(table, where)
     return table
 
@@ -101,7 +114,7 @@ def check_target(table: Table, where: str) -> None:
 
 def select_columns(source: str, names: Sequence[str]) -> NDArray[np.float64]:
     """The named columns of a file, in this order; other columns may be anything."""
-    frame, _ = read_frame(source)
+    frame = read_frame(source).frame
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise TableError(
@@ -112,11 +125,40 @@ def select_columns(source: str, names: Sequence[str]) -> NDArray[np.float64]:
     return numbers_of(frame[list(names)], place(source), droppable=False)
 
 
+def _whole_rows(frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that lack nothing, and a line on how many others there were."""
+    whole = frame.notna().all(axis=1)
+    if not whole.any():
+        worst = str(frame.isna().sum().idxmax())
+        raise TableError(
+            f"{where}: every row lacks a value; column {worst!r} lacks most, leave it out with {drop_flags([worst])}"
+        )
+    left_out = int((~whole).sum())
+    return frame[whole], [f"{where}: {left_out} of {len(frame)} rows lack a value and are left out"] if left_out else []
+
+
+def _notes(features: pd.DataFrame, X: NDArray[np.float64], turned: Sequence[str]) -> list[str]:
+    """How columns were read that are not plain numbers, and columns that can't tell anything."""
+    truths = [*truth_columns(features), *features.select_dtypes(bool).columns]
+    constant = features.columns[(X[:1] == X).all(axis=0)]
+    numbers = "numbers as spreadsheets write them, with commas, thousands or signs"
+    return [
+        *([f"{numbers}: {listing(turned)}"] if turned else []),
+        *([f"yes and no read as 1 and 0: {listing(truths)}"] if truths else []),
+        *([f"the same in every row, so never worth anything: {listing(constant)}"] if len(constant) else []),
+    ]
+
+
 def _read_target(column: pd.Series, task: str, where: str) -> tuple[NDArray[Any], str, str]:
     """Target values, the task, and why it is this task."""
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0]) + 1
-        raise TableError(f"{where}: the target {column.name!r} has a missing value in row {row} of the data")
+        raise TableError(
+            f"{where}: the target {column.name!r} has a missing value in row {row} of the data; leave out such rows "
+            "with --skip-missing, or fill them in first"
+        )
+    if is_text(column):
+        column = column.map(lambda value: value.strip() if isinstance(value, str) else value)
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
         raise TableError(f"{where}: the target {column.name!r} holds an infinite value")

@@ -8,13 +8,16 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import pandas as pd
 
-from maskrank.tables.decimals import read_numbers
+from maskrank.shown import drop_flags
+from maskrank.tables.decimals import is_text, read_numbers
 
 _SEPARATORS = ",;\t|"
+_PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx, .ods and .xls begin
 _LOOKED_AT = 20  # rows, to tell the separator
 _NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)  # for Excel, above the header
 
@@ -28,7 +31,8 @@ def decode(content: bytes, where: str) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _decode_wide(content, where), []
     if b"\0" in content:
-        raise TableError(f"{where}: is a binary file, not text")
+        what = " (a spreadsheet? save the sheet as CSV)" if content.startswith(_PACKED) else ""
+        raise TableError(f"{where}: is a binary file, not text{what}")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -38,8 +42,27 @@ def decode(content: bytes, where: str) -> tuple[str, list[str]]:
         return text, [f"{where}: is not UTF-8 text, so it was read as Windows-1252; save it as UTF-8 if names look odd"]
 
 
-def read_csv(text: str, where: str) -> pd.DataFrame:
-    """CSV, or the like with another separator, as a frame."""
+@dataclass(frozen=True)
+class Reading:
+    """A file as a frame.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        With unique column names and at least one row.
+    guesses : list of str
+        What the file did not say and had to be guessed, one line each.
+    turned : list of str
+        Columns of text that were read as the numbers of a spreadsheet.
+    """
+
+    frame: pd.DataFrame
+    guesses: list[str] = field(default_factory=list)
+    turned: list[str] = field(default_factory=list)
+
+
+def read_csv(text: str, where: str) -> Reading:
+    """CSV, or the like with another separator."""
     whole = text
     text, separator = _find_separator(text.lstrip("\ufeff\r\n"))
     if not text.strip():
@@ -49,6 +72,8 @@ def read_csv(text: str, where: str) -> pd.DataFrame:
         header = next(_rows(text, separator))
     except csv.Error as error:
         raise TableError(f"{where}: is not a table: {error}") from error
+    nameless = {f"column {place}" for place, name in enumerate(header, 1) if not name.strip()}
+    header = [name if name.strip() else f"column {place}" for place, name in enumerate(header, 1)]
     try:
         require_unique(header, where)
         with warnings.catch_warnings():
@@ -59,11 +84,32 @@ def read_csv(text: str, where: str) -> pd.DataFrame:
         raise TableError(f"{where}: is not a table: {str(error).strip()}") from error
     if frame.empty:
         raise TableError(f"{where}: the file has a header but no rows")
-    if frame[header[-1]].isna().any():
-        _raise_ragged(text, separator, len(header), where, above)
-    frame = read_numbers(frame, lambda: _parse(text, separator, header, dtype=str), separator)
+    empty = [name for name in header if name in nameless and frame[name].isna().all()]
+    named = [name for name in header if name not in empty]  # spreadsheets leave empty columns behind the last
+    if named and frame[named[-1]].isna().any():
+        fewest = 1 + header.index(named[-1])
+        _raise_ragged(text, separator, len(header), where, above, fewest)
+    guesses = _named_by_place([name for name in named if name in nameless], where, above)
+    written = frame[named]
+    frame = read_numbers(written, lambda: _parse(text, separator, header, dtype=str)[named], separator)
+    turned = [name for name in named if is_text(written[name]) and not is_text(frame[name])]
     filled = frame.notna().any(axis=1).to_numpy().nonzero()[0]
-    return frame.iloc[: filled[-1] + 1 if len(filled) else 0]  # spreadsheets leave empty rows below the last
+    frame = frame.iloc[: filled[-1] + 1 if len(filled) else 0]  # nor are the empty rows below the last rows
+    return Reading(frame, guesses, turned)
+
+
+def _named_by_place(names: list[str], where: str, above: int) -> list[str]:
+    """A warning of a column that has values but no name; of several, an error: then the header is not the header."""
+    if len(names) > 1:
+        raise TableError(
+            f"{where}: {', '.join(names[:8])} have no name; is line {above + 1} the header? Remove what stands above "
+            "it, or name the columns"
+        )
+    return [
+        f"{where}: {name} has no name and is called {name!r} here; leave it out with {drop_flags([name])} if it only "
+        "numbers the rows"
+        for name in names
+    ]
 
 
 def require_unique(names: Sequence[str], where: str) -> None:
@@ -115,13 +161,13 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
-def _raise_ragged(text: str, separator: str, expected: int, where: str, above: int) -> None:
+def _raise_ragged(text: str, separator: str, expected: int, where: str, above: int, fewest: int | None = None) -> None:
     """Raise where a row has more or fewer fields than the header (a reader fills up short ones in silence)."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         for row in reader:
-            if row and len(row) != expected:
+            if row and not (fewest or expected) <= len(row) <= expected:
                 line = above + reader.line_num
-                raise TableError(f"{where}: line {line} has {len(row)} fields, the header has {expected}")
+                raise TableError(f"{where}: line {line} has {len(row)} fields, the header has {fewest or expected}")
     except csv.Error as error:
         raise TableError(f"{where}: is not a table: line {above + reader.line_num}: {error}") from error
