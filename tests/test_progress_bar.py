@@ -40,3 +40,21 @@ def test_one_bar_for_several_fits_with_the_time_left() -> None:
         with FitsBar(2, quiet=quiet, console=Console(file=silent, force_terminal=terminal)) as bar:
             bar.show(1)
         assert silent.getvalue().strip() == ""
+
+
+def test_it_names_the_stages_before_their_first_batch() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
+        for stage in ("screen", "explore", "search", "polish", "contest", "refit"):
+            bar.begins(stage)
+            bar._bar.refresh()
+    for stage in ("screen", "explore", "polish", "contest", "refit"):
+        assert stage in screen.getvalue()
+
+
+def test_the_bar_of_several_fits_names_what_runs() -> None:
+    screen = io.StringIO()
+    with FitsBar(2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar.name("fits: contest")
+        bar.show(1)
+    assert "fits: contest" in screen.getvalue()

@@ -18,12 +18,19 @@ from rich.progress import (
 
 from maskrank.core.progress import Progress as Beat
 
-_TITLES = {"explore": "Phase I   explore", "search": "Phase II  search ", "refit": "          refit  "}
+_TITLES = {
+    "screen": "          screen ",
+    "explore": "Phase I   explore",
+    "search": "Phase II  search ",
+    "polish": "          polish ",
+    "contest": "          contest",
+    "refit": "          refit  ",
+}
 _REFRESH = 0.1  # seconds
 
 
 class ProgressBar:
-    """Shows phase, batch, losses and the most time that is left; use it as a context manager.
+    """Shows the stage and, while nets are trained, batch, losses and the most time that is left; a context manager.
 
     Parameters
     ----------
@@ -36,18 +43,18 @@ class ProgressBar:
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
-            TextColumn("batch {task.completed:.0f}"),
+            TextColumn("{task.fields[batch]}"),
             TextColumn("{task.fields[losses]}"),
             TimeElapsedColumn(),
-            TextColumn("at most"),
+            TextColumn("{task.fields[left]}"),
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
-            auto_refresh=False,
+            refresh_per_second=4,
             disable=not self._console.is_terminal,
         )
         self._task: TaskID | None = None
-        self._kind = ""
+        self._stage = ""
         self._shown = 0.0
 
     def __enter__(self) -> ProgressBar:
@@ -59,21 +66,40 @@ class ProgressBar:
     ) -> None:
         self._bar.stop()
 
+    def begins(self, stage: str) -> None:
+        """Name a stage, before its first batch if it has any."""
+        if stage == "search" and self._stage == "explore":
+            self._stage = stage  # one bar for both phases: their batches are counted on
+            return
+        self._start(stage, total=None)
+
+    def _start(self, stage: str, total: int | None) -> TaskID:
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._stage, self._shown = stage, 0.0
+        self._task = self._bar.add_task(_TITLES[stage], total=total, batch="", losses="", left="")
+        return self._task
+
     def __call__(self, progress: Beat) -> None:
         now = time.monotonic()
         if now - self._shown < _REFRESH:
             return
+        task = self._task
+        if task is None:
+            task = self._start(progress.phase, progress.max_batches)
         self._shown = now
-        kind = "refit" if progress.phase == "refit" else "train"
-        if self._task is None or kind != self._kind:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task, self._kind = self._bar.add_task("", total=progress.max_batches, losses=""), kind
         losses = f"loss {progress.operator_loss:.3f}"
         if progress.validation is not None:
             losses += f"  validation {progress.validation:.3f}"
         self._bar.update(
-            self._task, completed=progress.batch, description=_TITLES[progress.phase], losses=losses, refresh=True
+            task,
+            total=progress.max_batches,
+            completed=progress.batch,
+            description=_TITLES[progress.phase],
+            batch=f"batch {progress.batch}",
+            losses=losses,
+            left="at most",
+            refresh=True,
         )
 
 
@@ -121,6 +147,10 @@ class FitsBar:
         if done != self._done:
             self._done = done
             self._bar.update(self._task, completed=done)
+
+    def name(self, stage: str) -> None:
+        """What runs now."""
+        self._bar.update(self._task, description=stage)
 
     def advance(self, more: int) -> None:
         """So many more fits are done."""

@@ -172,15 +172,24 @@ class Repeats:
     def __call__(self, progress: Progress) -> None:
         self._show(self._parallel.n_completed_tasks)
 
+    def begins(self, stage: str) -> None:
+        """Name a stage of the fit in this process."""
+        self._name(f"fits: {stage}")
+
     def results(self) -> tuple[Array, Array]:
         """Ranks and scores of all repeats: (repeats, d) each."""
         found = []
+        self._name("fits: repeats")
         self._show(1 + self._parallel.n_completed_tasks)
         for result in self._running:
             found.append(result)
             self._show(1 + self._parallel.n_completed_tasks)
         ranks, scores = zip(*found, strict=True)
         return np.stack(ranks), np.stack(scores)
+
+    def _name(self, what: str) -> None:
+        if self._bar is not None:
+            self._bar.name(what)
 
     def _show(self, done: int) -> None:
         if self._bar is not None:

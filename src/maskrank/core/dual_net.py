@@ -100,7 +100,9 @@ def fit_dual_net(
     recorder = Recorder(config.max_batches, callbacks)
     if required is not None:
         config = replace(config, screens=False)
+    recorder.begins("screen")
     plan = plan_search(task, rows, size, config=config, generator=generator)
+    recorder.learns(plan.summary(rows.n_features))
     tried = plan.tried
     if len(tried) < rows.n_features:
         rows, validation = rows.only(tried), validation.only(tried)
@@ -121,11 +123,15 @@ def fit_dual_net(
             generator=generator,
         )
         optimal = train_dual_net(trainer, recorder)
+        recorder.begins("polish")
         optimal = _with_required(polish_selector(trainer, optimal), required)
         recorder.spent("polish")
-        optimal = hold_contest(trainer, optimal, plan.hint)
+        recorder.begins("contest")
+        found, optimal = optimal, hold_contest(trainer, optimal, plan.hint)
+        recorder.learns(f"contest: {int((~torch.isin(optimal, found)).sum())} of {size} features changed")
         recorder.spent("contest")
         recorder.settled(tuple(optimal.tolist()))
+        recorder.begins("refit")
         refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
         recorder.spent("refit")
     for nets in (refitted.predictor, refitted.judged):

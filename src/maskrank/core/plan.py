@@ -39,6 +39,14 @@ class Plan:
     exploration: Exploration
     hint: Hint
 
+    def summary(self, d: int) -> str:
+        """What the screens found among d features, in a line."""
+        if not self.hint.units:
+            return f"screens: none, all {d:,} features are tried"
+        singles = sum(len(unit) == 1 for unit in self.hint.clear)
+        pairs = len(self.hint.clear) - singles
+        return f"screens: {singles} features and {pairs} pairs beyond chance; {len(self.tried):,} of {d:,} are tried"
+
 
 def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Plan:
     """All features and uniform draws; or, if the recipe has screens, those they point at and some others by lot.

@@ -36,7 +36,11 @@ class Progress:
 
 
 class Callback(Protocol):
-    """Anything that can be called with a ``Progress``; it is called once a beat."""
+    """Anything that can be called with a ``Progress``; it is called once a beat.
+
+    One that has a method ``begins(stage)`` is told of each stage as it begins: "screen", "explore", "search",
+    "polish", "contest", "refit". One that has a method ``learns(fact)`` is told in a line what a stage found.
+    """
 
     def __call__(self, progress: Progress) -> None: ...
 
@@ -101,6 +105,14 @@ class Recorder:
         self._callbacks = callbacks
         self._since = time.perf_counter()
 
+    def begins(self, stage: str) -> None:
+        """Tell of a stage that begins now."""
+        _tell(self._callbacks, "begins", stage)
+
+    def learns(self, fact: str) -> None:
+        """Tell what a stage found."""
+        _tell(self._callbacks, "learns", fact)
+
     def call_features(self, columns: list[int]) -> None:
         """By which numbers the features are called from now on."""
         self._columns = columns
@@ -138,3 +150,10 @@ class Recorder:
         now = time.perf_counter()
         self.history.seconds[phase] = self.history.seconds.get(phase, 0.0) + now - self._since
         self._since = now
+
+
+def _tell(callbacks: Sequence[Callback], method: str, text: str) -> None:
+    for callback in callbacks:
+        listener = getattr(callback, method, None)
+        if listener is not None:
+            listener(text)

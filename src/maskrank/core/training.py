@@ -154,7 +154,9 @@ def train_dual_net(trainer: DualNetTrainer, recorder: Recorder) -> Tensor:
     Tensor (s,)
         m_opt of that moment.
     """
+    recorder.begins("explore")
     feedback = _phase_one(trainer, recorder)
+    recorder.begins("search")
     return _phase_two(trainer, recorder, feedback.best)
 
 
