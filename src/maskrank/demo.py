@@ -38,8 +38,24 @@ PROBLEMS = (
 )
 
 
-def run_demo(console: Console, *, report: str | None = None, verbose: int = 0, max_batches: int | None = None) -> None:
-    """Fit, show and, if asked, report the three problems: 512 rows to learn from, 1,024 fresh ones to test on."""
+def run_demo(
+    console: Console,
+    *,
+    report: str | None = None,
+    verbose: int = 0,
+    max_batches: int | None = None,
+    callbacks: tuple[Any, ...] = (),
+    after_fit: Callable[[Any], None] | None = None,
+) -> None:
+    """Fit, show and, if asked, report the three problems: 512 rows to learn from, 1,024 fresh ones to test on.
+
+    Parameters
+    ----------
+    callbacks : tuple of callable
+        Told of each fit.
+    after_fit : callable, optional
+        Takes each fitted model.
+    """
     if report is not None:
         check_writable(report)
     sections = []
@@ -47,8 +63,12 @@ def run_demo(console: Console, *, report: str | None = None, verbose: int = 0, m
         X, y, relevant = problem.make(512, random_state=0)
         X_test, y_test, _ = problem.make(1024, random_state=1)
         started = time.perf_counter()
-        model = problem.estimator(_SIZE, random_state=0, verbose=verbose, max_batches=max_batches).fit(X, y)
+        model = problem.estimator(
+            _SIZE, random_state=0, verbose=verbose, max_batches=max_batches, callbacks=callbacks
+        ).fit(X, y)
         seconds = time.perf_counter() - started
+        if after_fit is not None:
+            after_fit(model)
         value = float(
             (model.predict(X_test) == y_test).mean()
             if problem.metric == "accuracy"

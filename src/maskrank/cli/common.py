@@ -15,9 +15,18 @@ from maskrank.shown import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from maskrank.cli.voice import Voice
+    from maskrank.tables import Table
+
 Data = Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet or .npz file, or - for CSV on standard input.")]
+Target = Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")]
+Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
+SkipMissing = Annotated[bool, typer.Option("--skip-missing", help="Leave out rows that lack a value.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
 
 
@@ -46,10 +55,35 @@ def console() -> Console:
     return Console(highlight=False)
 
 
-def warn(lines: list[str], *, quiet: bool) -> None:
-    """Say on standard error what may be amiss with a table; the work goes on."""
-    for line in () if quiet else lines:
-        typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
+def read_table(
+    data: str, target: str | None, drop: list[str] | None, task: str, *, skip_missing: bool, voice: Voice
+) -> Table:
+    """The table, and what is to be said of it."""
+    import time
+
+    from maskrank.tables import load_table
+
+    started = time.perf_counter()
+    table = load_table(data, target=target, drop=drop or [], task=task, skip_missing=skip_missing)
+    voice.warn(table.warnings)
+    voice.tell_table(table, drop or [], time.perf_counter() - started)
+    return table
+
+
+def listed(text: str) -> list[str]:
+    """What an option lists, separated by commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def whole_numbers(option: str, text: str, *, least: int) -> list[int]:
+    """The numbers an option lists, sorted, each once."""
+    try:
+        numbers = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        raise ValueError(f"{option} {text}: whole numbers, separated by commas, are needed") from None
+    if numbers[0] < least:
+        raise ValueError(f"{option} {text}: at least {least} feature{'s are' if least > 1 else ' is'} needed")
+    return numbers
 
 
 def check_distinct(data: str, outputs: list[str]) -> None:

@@ -7,18 +7,35 @@ from typing import Annotated
 
 import typer
 
-from maskrank.cli.common import Data, Quiet, Report, check_distinct, console, polite, typed_command, warn
+from maskrank.cli.common import (
+    Data,
+    Drop,
+    Quiet,
+    Report,
+    Seed,
+    SkipMissing,
+    Target,
+    Task,
+    Verbose,
+    check_distinct,
+    console,
+    polite,
+    read_table,
+    typed_command,
+)
+from maskrank.cli.voice import Voice
 
 
 @polite
 def rank(
     data: Data,
-    target: Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")] = None,
+    target: Target = None,
     size: Annotated[str | None, typer.Option(help="How many features to keep, or a share below 1.")] = None,
-    task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
+    task: Task = "auto",
     preset: Annotated[str, typer.Option(help="default, paper, or paper:NAME.")] = "default",
-    drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    drop: Drop = None,
+    skip_missing: SkipMissing = False,
+    seed: Seed = 0,
     repeats: Annotated[int, typer.Option(help="Fit so many times more, on other rows: how stable is the ranking?")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Repeats at the same time; one a core if not given.")] = None,
     json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
@@ -29,13 +46,17 @@ def rank(
         str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
     ] = None,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Rank the features of a table and keep the best of them.
 
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
+    import time
+
     from maskrank.files import check_writable, write_atomically
 
+    voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (json, csv, report, model) if path is not None]
     check_distinct(data, outputs)
     for path in outputs:
@@ -44,13 +65,8 @@ def rank(
         raise ValueError(f"--task {task}: use auto, classification or regression")
     wanted = _size(size)
 
-    from maskrank.tables import load_table
-
-    table = load_table(data, target=target, drop=drop or [], task=task)
-    warn(table.warnings, quiet=quiet)
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
     shape = None if image is None else _image_shape(image, len(table.names))
-
-    import time
 
     import pandas as pd
 
@@ -61,10 +77,17 @@ def rank(
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
     fitted = kind(
-        wanted, preset=preset, n_repeats=repeats, n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet)
+        wanted,
+        preset=preset,
+        n_repeats=repeats,
+        n_jobs=jobs or -1,
+        callbacks=voice.listeners,
+        random_state=seed,
+        verbose=int(not quiet),
     )
     fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
     seconds = time.perf_counter() - started
+    voice.tell_model(fitted)
 
     screen = console()
     summary = [
@@ -105,8 +128,7 @@ def rank(
         screen.print(f"order: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
-    if outputs and not quiet:
-        typer.echo(f"written: {', '.join(outputs)}", err=True)
+    voice.written(outputs)
 
 
 @polite
@@ -135,14 +157,22 @@ def predict(
 
 
 @polite
-def demo(report: Report = None, quiet: Quiet = False) -> None:
+def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) -> None:
     """Rank the features of the three synthetic problems of the paper.
 
     Example: maskrank demo --report demo.html
     """
     from maskrank.demo import run_demo
 
-    run_demo(console(), report=report, verbose=0 if quiet else 1)
+    voice = Voice(quiet=quiet, verbose=verbose)
+    run_demo(
+        console(),
+        report=report,
+        verbose=0 if quiet else 1,
+        callbacks=voice.listeners,
+        after_fit=voice.tell_model,
+    )
+    voice.written([] if report is None else [report])
 
 
 def _size(text: str | None) -> int | float | None:

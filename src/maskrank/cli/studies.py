@@ -6,7 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import Data, DataDir, Quiet, Report, check_distinct, console, polite, typed_command, warn
+from maskrank.cli.common import (
+    Data,
+    DataDir,
+    Drop,
+    Quiet,
+    Report,
+    Seed,
+    SkipMissing,
+    Target,
+    Task,
+    Verbose,
+    check_distinct,
+    console,
+    listed,
+    polite,
+    read_table,
+    typed_command,
+    whole_numbers,
+)
+from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,11 +35,7 @@ if TYPE_CHECKING:
     from maskrank.study.runner import Result
     from maskrank.tables import Table
 
-Target = Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")]
-Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Parts of the rows; each is tested once.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits at the same time.")]
 Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to this file.")]
 
@@ -34,11 +49,13 @@ def compare(
     folds: Folds = 5,
     task: Task = "auto",
     drop: Drop = None,
+    skip_missing: SkipMissing = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Compare methods that choose features, on your own table, by cross-validation.
 
@@ -47,15 +64,23 @@ def compare(
     from maskrank.files import check_writable, write_atomically
     from maskrank.screen import show_table
     from maskrank.study.own_table import compare_methods, comparison_rows
-    from maskrank.tables import load_table
 
+    voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (csv, report) if path is not None]
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
-    table = load_table(data, target=target, drop=drop or [], task=task)
-    warn(table.warnings, quiet=quiet)
-    fits, failed = compare_methods(table, _listed(methods), [size], folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
+    fits, failed = compare_methods(
+        table,
+        listed(methods),
+        [size],
+        folds=folds,
+        seed=seed,
+        n_jobs=jobs,
+        quiet=quiet,
+        told=voice.tell_fit,
+    )
     if len(fits):
         show_table(console(), *comparison_rows(fits, table.names))
     if report is not None and len(fits):
@@ -65,7 +90,7 @@ def compare(
         facts = [*_facts(data, table, folds), ("size", f"{size} features")]
         page = comparison_report(title, fits, table.names, facts, command=typed_command(), csv=_fits_csv(fits))
         write_atomically(report, page)
-    _finish(fits, failed, csv)
+    _finish(fits, failed, csv, report, voice)
 
 
 @polite
@@ -78,11 +103,13 @@ def sweep(
     folds: Folds = 5,
     task: Task = "auto",
     drop: Drop = None,
+    skip_missing: SkipMissing = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """How many features are enough? Cross-validates our method at several sizes.
 
@@ -92,17 +119,18 @@ def sweep(
     from maskrank.screen import show_table
     from maskrank.study.own_table import compare_methods, smallest_size, sweep_rows
     from maskrank.study.protocol import OURS
-    from maskrank.tables import load_table
 
+    voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (csv, report) if path is not None]
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
-    given = None if sizes is None else _numbers("--sizes", sizes, least=1)
-    table = load_table(data, target=target, drop=drop or [], task=task)
-    warn(table.warnings, quiet=quiet)
+    given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
-    fits, failed = compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet)
+    fits, failed = compare_methods(
+        table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=voice.tell_fit
+    )
     if len(fits):
         screen = console()
         show_table(screen, *sweep_rows(fits))
@@ -113,7 +141,7 @@ def sweep(
         title, facts = f"How many features are enough for {table.target}?", _facts(data, table, folds)
         page = sweep_report(title, fits, smallest_size(fits), facts, command=typed_command(), csv=_fits_csv(fits))
         write_atomically(report, page)
-    _finish(fits, failed, csv)
+    _finish(fits, failed, csv, report, voice)
 
 
 @polite
@@ -130,6 +158,7 @@ def study(
     folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
     report: Report = None,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run an experiment of the paper, or one with known answers, again, and write its tables and figures.
 
@@ -140,6 +169,7 @@ def study(
     from maskrank.files import check_writable, write_atomically
     from maskrank.study.run import STUDIES
 
+    voice = Voice(quiet=quiet, verbose=verbose)
     if report is not None:
         check_writable(report)
     whole = name == "all"
@@ -148,9 +178,9 @@ def study(
         folder = Path(out or f"study-{name}") / (each if whole else "")
         try:
             if each == "needles":
-                text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, quiet)
+                text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, voice)
             else:
-                text, failed = _paper_study(each, folder, data_dir, methods, sizes, jobs, resume, quick, quiet)
+                text, failed = _paper_study(each, folder, data_dir, methods, sizes, jobs, resume, quick, voice)
         except (ValueError, OSError, ImportError) as error:
             if not whole:
                 raise
@@ -160,13 +190,13 @@ def study(
             typer.echo(f"maskrank: failed: {line}", err=True)
         failures += len(failed)
         folders += [folder] if text else []
-        if not quiet:
-            typer.echo(f"written: {folder}", err=True)
+        voice.written([str(folder)])
     if report is not None and folders:
         from maskrank.report import study_report
 
         page = study_report(f"Study: {name}", folders, command=typed_command())
         write_atomically(report, page)
+        voice.written([report])
     if failures:
         raise typer.Exit(1)
 
@@ -180,7 +210,7 @@ def _paper_study(
     jobs: int,
     resume: bool,
     quick: bool,
-    quiet: bool,
+    voice: Voice,
 ) -> tuple[str, list[Result]]:
     """Run one; returns its tables and what failed."""
     from maskrank.study.run import get_study, run_study
@@ -188,13 +218,14 @@ def _paper_study(
     study = get_study(name)
     study = study.smaller() if quick else study
     fits, failed = run_study(
-        study if sizes is None else study.only(_numbers("--sizes", sizes, least=1)),
+        study if sizes is None else study.only(whole_numbers("--sizes", sizes, least=1)),
         folder,
         data_dir=data_dir,
-        methods=None if methods is None else _listed(methods),
+        methods=None if methods is None else listed(methods),
         n_jobs=jobs,
         resume=resume,
-        quiet=quiet,
+        quiet=voice.quiet,
+        told=voice.tell_fit,
         command=typed_command(),
     )
     return (folder / "tables.md").read_text(encoding="utf-8") if len(fits) else "", failed
@@ -208,12 +239,12 @@ def _needles(
     jobs: int,
     resume: bool,
     quick: bool,
-    quiet: bool,
+    voice: Voice,
 ) -> tuple[str, list[Result]]:
     """Run the needles; returns their summary and what failed."""
     from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
 
-    chosen = METHODS if methods is None else tuple(_listed(methods))
+    chosen = METHODS if methods is None else tuple(listed(methods))
     for method in chosen:
         if method not in (*METHODS, *OPTIONAL):
             raise ValueError(f"--methods {method}: there are {', '.join((*METHODS, *OPTIONAL))}")
@@ -221,27 +252,14 @@ def _needles(
     fits, failed = run_needles(
         folder,
         methods=chosen,
-        widths=all_widths if widths is None else _numbers("--widths", widths, least=2),
+        widths=all_widths if widths is None else whole_numbers("--widths", widths, least=2),
         folds=min(folds, 1) if quick else folds,
         n_jobs=jobs,
         resume=resume,
-        quiet=quiet,
+        quiet=voice.quiet,
+        told=voice.tell_fit,
     )
     return summary(fits) if len(fits) else "", failed
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _numbers(option: str, text: str, *, least: int) -> list[int]:
-    try:
-        numbers = sorted({int(part) for part in text.split(",")})
-    except ValueError:
-        raise ValueError(f"{option} {text}: whole numbers, separated by commas, are needed") from None
-    if numbers[0] < least:
-        raise ValueError(f"{option} {text}: at least {least} feature{'s are' if least > 1 else ' is'} needed")
-    return numbers
 
 
 def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
@@ -261,13 +279,14 @@ def _fits_csv(fits: pd.DataFrame) -> str:
     return frame_csv(fits.drop(columns=["scores"], errors="ignore"))
 
 
-def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None) -> None:
+def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None, report: str | None, voice: Voice) -> None:
     """Write what was asked for, and end with an error where fits failed."""
     from maskrank.files import write_atomically
 
     if csv is not None and len(fits):
         write_atomically(csv, _fits_csv(fits))
-        typer.echo(f"written: {csv}", err=True)
+    if len(fits):
+        voice.written([path for path in (csv, report) if path is not None])
     for line in failed:
         typer.echo(f"maskrank: failed: {line}", err=True)
     if failed:

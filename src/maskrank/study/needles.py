@@ -7,7 +7,7 @@ in each the columns are permuted, five sixths of the rows are learned from, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ def run_needles(
     n_jobs: int = 1,
     resume: bool = False,
     quiet: bool = False,
+    told: Callable[[Result], None] | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Run the study; write ``needles.csv``, ``needles.md`` and ``needles.png`` to a folder.
 
@@ -69,7 +70,7 @@ def run_needles(
         for fold in range(folds)
         if d >= _LEAST_WIDTH[problem]
     ]
-    finished, failed = run_jobs(jobs, one_by_one(fit_one), out, n_jobs=n_jobs, resume=resume, quiet=quiet)
+    finished, failed = run_jobs(jobs, one_by_one(fit_one), out, n_jobs=n_jobs, resume=resume, quiet=quiet, told=told)
     fits = pd.DataFrame(finished)
     if len(fits):
         write_atomically(out / "needles.csv", fits.to_csv(index=False))

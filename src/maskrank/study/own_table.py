@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ def compare_methods(
     preset: str = "default",
     n_jobs: int = 1,
     quiet: bool = False,
+    told: Callable[[Result], None] | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Each method at each size on each fold of a table; every row is tested once.
 
@@ -48,7 +49,7 @@ def compare_methods(
     rows = Rows(table.X, np.asarray(table.y))
     divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
-    finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet)
+    finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)
     return pd.DataFrame(finished), failed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import version
@@ -43,6 +43,7 @@ def run_study(
     n_jobs: int = 1,
     resume: bool = False,
     quiet: bool = False,
+    told: Callable[[Result], None] | None = None,
     command: str = "",
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Do what is not done yet; write ``fits.csv``, ``tables.md``, ``costs.md``, figures and ``run.json`` to a folder.
@@ -60,7 +61,9 @@ def run_study(
         load_dataset(part.data, data_dir=data_dir)  # a missing file is found before any work is done
     jobs = [job for job in study.jobs() if methods is None or job["method"] in methods]
     work = partial(fit_jobs, study=study, data_dir=data_dir)
-    finished, failed = run_jobs(jobs, work, out, together=_one_fit, n_jobs=n_jobs, resume=resume, quiet=quiet)
+    finished, failed = run_jobs(
+        jobs, work, out, together=_one_fit, n_jobs=n_jobs, resume=resume, quiet=quiet, told=told
+    )
     fits = pd.DataFrame(finished)
     if len(fits):
         datasets = {part.data: load_dataset(part.data, data_dir=data_dir) for part in study.parts}

@@ -32,6 +32,7 @@ def run_jobs(
     n_jobs: int = 1,
     resume: bool = False,
     quiet: bool = False,
+    told: Callable[[Result], None] | None = None,
 ) -> tuple[list[Result], list[Result]]:
     """Do the jobs that have no result yet.
 
@@ -44,6 +45,8 @@ def run_jobs(
         Where results are kept; None keeps them in memory alone.
     together : function, optional
         Jobs for which it gives the same are handed to ``work`` at once; else each job by itself.
+    told : function, optional
+        Is told of each result as it comes in.
 
     Returns
     -------
@@ -68,6 +71,8 @@ def run_jobs(
             for line in lines:
                 note(json.dumps(line))
                 (failed if "error" in line else done)[_key(line, names)] = line
+                if told is not None:
+                    told(line)
             bar.advance(len(lines))
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]

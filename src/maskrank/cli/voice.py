@@ -1,0 +1,129 @@
+"""What a command says of its work, on standard error: nothing, the usual, or more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from maskrank.shown import one_line
+
+if TYPE_CHECKING:
+    from maskrank.core.progress import Progress
+    from maskrank.tables import Table
+
+_MOST_NAMED = 8
+
+
+class Voice:
+    """Says as much as was asked for with ``--quiet`` and ``--verbose``."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        if quiet and verbose:
+            raise ValueError("--quiet and --verbose exclude each other: give one of them")
+        self.quiet, self.verbose = quiet, verbose
+        self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
+
+    def warn(self, lines: Sequence[str]) -> None:
+        """What may be amiss with a table; the work goes on."""
+        if not self.quiet:
+            for line in lines:
+                typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
+
+    def written(self, files: Sequence[str]) -> None:
+        if files and not self.quiet:
+            typer.echo(f"written: {', '.join(files)}", err=True)
+
+    def tell(self, line: str) -> None:
+        """What only those want to know who asked for more."""
+        if self.verbose:
+            typer.echo(f"maskrank: {one_line(line)}", err=True)
+
+    def tell_table(self, table: Table, dropped: Sequence[str], seconds: float) -> None:
+        """What was read, and what of it is used."""
+        if not self.verbose:
+            return
+        n, d = table.X.shape
+        self.tell(f"read {n:,} rows and {d:,} features in {seconds:.1f} s; target {table.target!r}, {table.task}")
+        if table.task == "classification":
+            self.tell(f"classes: {_counted(table.y)}")
+        if dropped:
+            self.tell(f"left out as asked: {_listed(dropped)}")
+        for note in table.notes:
+            self.tell(note)
+
+    def tell_fit(self, line: dict[str, Any]) -> None:
+        """One finished fit of many."""
+        what = ", ".join(f"{name} {line[name]}" for name in _KEYS if name in line)
+        if "error" in line:
+            self.tell(f"{what}: failed")
+            return
+        figure = "best_p" if "best_p" in line else "score"
+        self.tell(f"{what}: {line.get('metric', figure)} {line[figure]:.4g} in {line['seconds']:.1f} s")
+
+    def tell_model(self, model: Any) -> None:
+        """How a fit ended, and its settings."""
+        if not self.verbose:
+            return
+        for stages in self.listeners:
+            stages.close()
+        self.tell(_settings(model))
+
+
+class Stages:
+    """A callback that tells of each stage of a fit when it is over: its batches and its time.
+
+    Parameters
+    ----------
+    tell : callable
+        Takes a line.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._stage, self._batches, self._before, self._since = "", 0, 0, time.perf_counter()
+
+    def __call__(self, progress: Progress) -> None:
+        self._batches = progress.batch
+
+    def begins(self, stage: str) -> None:
+        self.close()
+        self._before = self._batches if stage == "search" else 0
+        self._stage, self._batches, self._since = stage, self._before, time.perf_counter()
+
+    def learns(self, fact: str) -> None:
+        self._tell(fact)
+
+    def close(self) -> None:
+        """Tell of the last stage."""
+        if self._stage:
+            batches = self._batches - self._before
+            done = f"{batches:,} batches, " if batches else ""
+            self._tell(f"stage {self._stage}: {done}{time.perf_counter() - self._since:.1f} s")
+        self._stage = ""
+
+
+_KEYS = ("data", "problem", "d", "method", "size", "seed", "fold")  # what tells a fit from others
+
+
+def _settings(model: Any) -> str:
+    """The settings of a fitted model."""
+    from dataclasses import asdict
+
+    settings = {"preset": model.preset, "seed": model.random_state, **asdict(model.config_)}
+    return "settings: " + ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def _counted(labels: Any) -> str:
+    import numpy as np
+
+    values, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return _listed([f"{values[i]} {counts[i]:,}" for i in order], quoted=False)
+
+
+def _listed(names: Sequence[str], *, quoted: bool = True) -> str:
+    shown = ", ".join(repr(name) if quoted else name for name in names[:_MOST_NAMED])
+    return shown + (f", … ({len(names)} in all)" if len(names) > _MOST_NAMED else "")
