@@ -9,7 +9,7 @@ STUDY_INSTALLED := $(VENV)/.installed-study
 DOCS_INSTALLED := $(VENV)/.installed-docs
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench study docs clean
+.PHONY: demo test lint bench study docs screenshots clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -31,6 +31,9 @@ study: $(STUDY_INSTALLED)
 
 docs: $(DOCS_INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+screenshots: $(DEV_INSTALLED)
+	$(BIN)/python docs/make_screenshots.py
 
 clean:
 	rm -rf $(VENV) build site docs/_generated src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -34,12 +34,11 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")
     chosen = ranking.order[: ranking.size]
-    block = "█" if console.encoding.startswith("utf") else "#"
     length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
         score = float(ranking.scores[i])
-        bar = block * round(length * max(0.0, score) / largest)
+        bar = _bar(length * max(0.0, score) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
         table.add_row(str(rank), Text(visible(ranking.names[i])), f"{score:+.4f}", *repeated, Text(bar, style="blue"))
     console.print(table)
@@ -62,10 +61,18 @@ def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
 def show_stability(console: Console, stability: Stability) -> None:
     """The consensus of the repeats, and how to read their columns."""
     shown = Text("consensus of the repeats: " + ", ".join(map(visible, stability.consensus)))
-    console.print(shown, no_wrap=True, overflow="ellipsis")
+    console.print(shown)
     left_out = f"{stability.size + 1} = left out"
     note = f"chosen: in how many of {stability.repeats} repeats; ranks: in 80 % of them ({left_out})"
     console.print(note, style="dim")
+
+
+def _bar(length: float, *, fine: bool) -> str:
+    """A bar of so many characters: in eighths of one, or of # where the terminal has no others."""
+    if not fine:
+        return "#" * round(length)
+    whole, eighths = divmod(round(8 * length), 8)
+    return "█" * whole + ("", *"▏▎▍▌▋▊▉")[eighths]
 
 
 def _interval(stability: Stability, i: int) -> str:
