@@ -113,6 +113,44 @@ def test_from_a_spreadsheet_to_a_ranking_by_the_messages_alone(folder: Path, enc
     assert not any("identifier" in line for line in said)
 
 
+def test_the_worst_spreadsheet_is_ranked_by_the_messages_alone(folder: Path) -> None:
+    """A name of two lines, percents, money, yes and no, a constant, a gap, empty columns and rows at the end."""
+    frame = spreadsheet()
+    rng = np.random.default_rng(1)
+    quoted = [f"{value:.1f}".replace(".", ",") for value in frame["Gewicht"]]
+    odd = pd.DataFrame(
+        {
+            "Gewicht\n(kg)": ["k.A." if i == 7 else text for i, text in enumerate(quoted)],
+            "Quote": [f"{value} %" for value in rng.integers(0, 100, len(frame))],
+            "Lohn": [f"{value:,} €".replace(",", ".") for value in rng.integers(1_200, 9_800, len(frame))],
+            "raucht": rng.choice(["ja", "nein"], len(frame)),
+            "Land": "DE",
+            "Klinik": 3,
+            "Befund": frame["Befund"],
+        }
+    )
+    text = odd.to_csv(index=False, sep=";", lineterminator=";;\r\n") + ";;;;;;;;\r\n" * 3
+    (folder / "table.csv").write_bytes(text.encode("cp1252"))
+    asked = ["rank", "table.csv", "--target", "Befund", "--size", "2"]
+
+    _, (message,) = call(*asked, code=2)
+    assert advised(message) == ["--drop", "Land"]
+    asked += advised(message)
+    _, (message,) = call(*asked, code=2)
+    assert "the rows with --skip-missing" in message
+    shown, said = call(*asked, "--skip-missing", "-v", code=0)
+    assert "119 rows, 5 features; target Befund" in shown
+    assert re.search(r"^ +1 +Gewicht\\n\(kg\) ", shown, re.MULTILINE)
+    told = "\n".join(said)
+    for part in (
+        "1 of 120 rows lack a value",
+        "1 and 0: 'raucht'",
+        "'Quote', 'Lohn'",
+        "never worth anything: 'Klinik'",
+    ):
+        assert part in told
+
+
 def test_quiet_warns_of_nothing(folder: Path) -> None:
     export(folder / "table.csv", "cp1252", ";")
     asked = ("table.csv", "--target", "Befund", "--drop", "Datum", "--drop", "Name, Ort", "--size", "2")
@@ -165,7 +203,7 @@ def test_names_of_any_kind(folder: Path) -> None:
     )
     assert said == ["written: o.json, o.csv, m"]
     assert all(line.isprintable() or "\u200d" in line for line in shown.splitlines())
-    assert len(re.findall(r"^ *\d+  .*[+-]\d\.\d{4} ", shown, re.MULTILINE)) == 20
+    assert len(re.findall(r"^ *\d+  .*[+-]?\d\.\d{4} ", shown, re.MULTILINE)) == 20
 
     document = json.loads(Path("o.json").read_bytes())
     assert set(document["scores"]) == set(NASTY)

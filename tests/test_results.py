@@ -103,3 +103,21 @@ def test_the_order_is_doubted_where_half_of_the_chosen_do_not_stand_out() -> Non
         assert note is None or note.startswith(f"{doubted} of the 4 chosen features score no higher than ones left out")
     model.signal_ = False  # then another line says that the whole ranking may be chance
     assert order_note(model) is None
+
+
+def test_a_score_that_rounds_to_nothing_has_no_sign() -> None:
+    screen = io.StringIO()
+    show_ranking(Console(file=screen, width=80), scored([0.5, 1e-6, -1e-6, -0.2], [0.0]))
+    assert [line.split()[2] for line in screen.getvalue().splitlines()[1:]] == [
+        "+0.5000",
+        "0.0000",
+        "0.0000",
+        "-0.2000",
+    ]
+
+
+def test_bars_are_drawn_in_eighths_of_a_character() -> None:
+    screen = io.StringIO()
+    show_ranking(Console(file=screen, width=80), scored([1.0, 0.5, 0.03, -0.1], [0.0]))
+    bars = ["".join(line.split()[3:]) for line in screen.getvalue().splitlines()[1:]]
+    assert bars == ["█" * 20, "█" * 10, "▋", ""]

@@ -38,9 +38,10 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
         score = float(ranking.scores[i])
+        text = f"{score:+.4f}" if round(score, 4) else "0.0000"
         bar = _bar(length * max(0.0, score) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
-        table.add_row(str(rank), Text(visible(ranking.names[i])), f"{score:+.4f}", *repeated, Text(bar, style="blue"))
+        table.add_row(str(rank), Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:
         console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")

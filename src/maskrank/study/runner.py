@@ -63,7 +63,9 @@ def run_jobs(
     for job in open_jobs:
         groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)
     failed: dict[tuple[Any, ...], Result] = {}
+    waiting = [_title(group[0]) for group in reversed(groups.values())] if n_jobs == 1 else []  # the next one last
     with _appending(file) as note, FitsBar(len(jobs), done=len(jobs) - len(open_jobs), quiet=quiet) as bar:
+        bar.name(waiting.pop() if waiting else "fits")
         running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_attempt)(work, group) for group in groups.values()
         )
@@ -74,8 +76,14 @@ def run_jobs(
                 if told is not None:
                     told(line)
             bar.advance(len(lines))
+            bar.name(waiting.pop() if waiting else "fits")
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
+
+
+def _title(job: Job) -> str:
+    """What a bar calls a job while it runs."""
+    return "fits: " + ", ".join(str(job[name]) for name in ("data", "problem", "method", "size") if name in job)
 
 
 def _file(folder: Path, *, resume: bool) -> Path:

@@ -82,10 +82,10 @@ def _truth(column: pd.Series) -> pd.Series:
     return column.map(lambda value: np.nan if pd.isna(value) else number[str(value).strip().casefold()]).astype(float)
 
 
-def listing(names: Sequence[str]) -> str:
+def listing(names: Sequence[str], most: int = _MOST_SHOWN) -> str:
     """The first names, and how many there are."""
-    shown = ", ".join(repr(str(name)) for name in list(names)[:_MOST_SHOWN])
-    return shown + (f", … ({len(names)} in all)" if len(names) > _MOST_SHOWN else "")
+    shown = ", ".join(repr(str(name)) for name in list(names)[:most])
+    return shown + (f", … ({len(names)} in all)" if len(names) > most else "")
 
 
 def _not_numbers(frame: pd.DataFrame) -> str:

@@ -21,6 +21,7 @@ from maskrank.tables.files import place, read_frame
 from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.text import TableError
 
+_MOST_TARGETS = 24  # columns that are named to choose the target from; it often is the last
 _MOST_CLASSES = 20  # of a target of whole numbers that counts as classes
 
 
@@ -75,7 +76,8 @@ def load_table(
     where = place(source)
     if target is None:
         if not source.lower().endswith(".npz"):
-            raise TableError(f"{where}: name the target column with --target; there are {listing(frame.columns)}")
+            there_are = listing(frame.columns, _MOST_TARGETS)
+            raise TableError(f"{where}: name the target column with --target; there are {there_are}")
         target = "y"
     for name in (target, *drop):
         _require_column(frame, name, where)
