@@ -9,11 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from maskrank.core.ranking import Ranking
-from maskrank.shown import visible
+from maskrank.shown import short, visible
 from maskrank.stability import Stability
 
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for what repeats say
 _MOST_ROWS = 40
+_MOST_NAMED = 10  # of a consensus
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
@@ -32,7 +33,7 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
     table.add_column("score", justify="right", no_wrap=True)
     for title in () if stability is None else ("chosen", "ranks"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", no_wrap=True, overflow="crop")
     chosen = ranking.order[: ranking.size]
     length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
@@ -61,8 +62,9 @@ def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
 
 def show_stability(console: Console, stability: Stability) -> None:
     """The consensus of the repeats, and how to read their columns."""
-    shown = Text("consensus of the repeats: " + ", ".join(map(visible, stability.consensus)))
-    console.print(shown)
+    names = [short(name) for name in stability.consensus]
+    more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
+    console.print(Text(f"consensus of the repeats: {', '.join(names[:_MOST_NAMED])}{more}"))
     left_out = f"{stability.size + 1} = left out"
     note = f"chosen: in how many of {stability.repeats} repeats; ranks: in 80 % of them ({left_out})"
     console.print(note, style="dim")
