@@ -7,6 +7,7 @@ import shlex
 import unicodedata
 from collections.abc import Sequence
 
+_LONG = 1e7  # a number that is read more easily as a power of ten
 _JOINERS = "\u200c\u200d"  # parts of emoji and of Persian and Indic words
 
 
@@ -44,7 +45,7 @@ def lined_up(values: Sequence[float], digits: int) -> list[str]:
     """
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes)))) if sizes else digits - 1
-    if sizes and min(sizes) < 0.5 * 10.0**-decimals:
+    if sizes and (min(sizes) < 0.5 * 10.0**-decimals or max(sizes) >= _LONG):
         return [f"{value:.{digits}g}" for value in values]  # a small one must not be shown as nothing
     return [f"{value:.{decimals}f}" for value in values]
 

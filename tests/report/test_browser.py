@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from maskrank import DualNetRegressor
 from maskrank.cli import app
-from maskrank.datasets import make_xor
-from maskrank.report import ranking_report
+from maskrank.datasets import make_nonlinear_regression, make_xor
+from maskrank.report import RankingSection, ranking_report
 from tests.report.pages import NASTY, fitted, section
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -137,6 +138,17 @@ def test_text_can_be_read_in_both_schemes(browser: Any, xor: Path, scheme: str) 
     assert [entry for entry in contrasts if entry["ratio"] < 4.5] == []
 
 
+def test_no_figure_of_a_regression_is_wider_than_a_telephone(browser: Any, tmp_path: Path) -> None:
+    names = tuple(f"the measurement of row {i}" for i in range(12))
+    X, y, _ = make_nonlinear_regression(60, random_state=0)
+    model = DualNetRegressor(4, max_batches=16, phase1_batches=8, refit=False, n_repeats=2, random_state=0)
+    model.fit(pd.DataFrame(np.hstack([X, X[:, :2] ** 2]), columns=names), 1e6 * y)
+    part = RankingSection("t", model, [("data", "d")], 1.0, np.hstack([X, X[:, :2] ** 2]), y, all_features=1e12)
+    (tmp_path / "page.html").write_text(ranking_report("t", [part], command="c"), encoding="utf-8")
+    opened = Opened(browser, tmp_path / "page.html", viewport={"width": 390, "height": 800})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_nothing_is_wider_than_a_telephone(browser: Any, xor: Path) -> None:
     opened = Opened(browser, xor / "xor.html", viewport={"width": 390, "height": 800})
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -190,3 +202,5 @@ def test_a_study_and_a_comparison_open_without_an_error(browser: Any, tmp_path: 
         opened = Opened(browser, tmp_path / f"{name}.html")
         assert opened.said == []
         assert opened.page.locator("td").count() >= 2
+        opened.page.set_viewport_size({"width": 390, "height": 800})
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390  # a telephone
