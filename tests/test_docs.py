@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -31,7 +32,7 @@ def module(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
 
@@ -223,3 +224,15 @@ def test_pages_that_load_from_elsewhere_are_found(html: str, addresses: list[str
 )
 def test_links_that_leave_the_folder_stay_in_the_site(page: str, link: str, site: str) -> None:
     assert module("build_hooks").inside(link, page) == site
+
+
+def test_readme_shows_every_screenshot_light_and_dark_and_they_are_small() -> None:
+    shots = module("make_screenshots").SHOTS
+    kinds = [(name, "png") for name in shots]
+    kinds += [(f"{name}-terminal", "svg") for name, shot in shots.items() if shot.terminal]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    files = [DOCS / "img" / f"{name}-{scheme}.{kind}" for name, kind in kinds for scheme in ("light", "dark")]
+    for file in files:
+        assert f'"docs/img/{file.name}"' in readme
+        assert b"@font-face" not in file.read_bytes()
+    assert sum(file.stat().st_size for file in files) < 1_500_000
