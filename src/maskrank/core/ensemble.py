@@ -43,9 +43,9 @@ class Recipe(NamedTuple):
 _RECIPES = (
     *(Recipe(decay) for decay in (0.1, 0.4)),
     *(Recipe(decay, share=0.6) for decay in (0.1, 0.4)),
-    *(Recipe(decay, jitter=0.5) for decay in (0.1, 0.4)),
+    *(Recipe(0.1, jitter=jitter) for jitter in (0.5, 1.0)),
     *(Recipe(decay, steps=True) for decay in (0.1, 0.4)),
-    *(Recipe(decay, steps=True, jitter=0.3) for decay in (0.1, 0.4)),
+    *(Recipe(0.1, steps=True, jitter=jitter) for jitter in (0.3, 0.6)),
     *(Recipe(decay, share=share) for decay in (0.2, 0.8) for share in (1.0, 0.8)),
 )
 
