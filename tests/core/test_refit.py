@@ -78,11 +78,22 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_few(
             return float(net(x[80:]).mean())
 
     apart, together = refitted(), refitted(learn_all=True)
-    assert mean(together.predictor) > mean(together.judged) + 0.05
-    assert abs(mean(apart.predictor)) < 0.02
-    assert abs(mean(together.judged)) < 0.02
+    assert mean(together.predictor) > 0.15
+    assert abs(mean(apart.predictor)) < 0.05
+    assert abs(mean(together.judged)) < 0.05
     monkeypatch.setattr("maskrank.core.refit._FEW_ROWS", 99)
     torch.testing.assert_close(refitted(learn_all=True).predictor(x), apart.predictor(x))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None:
+    x = torch.randn((n, 5), generator=generator)
+    rows, validation = Rows(x[:-1], x[:-1, :1]), Rows(x[-1:], x[-1:, :1])
+    config = replace(DEFAULT, refit_cycles=(20,))
+    refitted = refit_mlp(
+        RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=generator, learn_all=True
+    )
+    assert refitted.predictor(x[:, SUBSET]).isfinite().all()
 
 
 def test_recipes_hold_out_every_row_once_and_share_the_classes(generator: torch.Generator) -> None:

@@ -126,7 +126,8 @@ def refit_mlp(
     """
     x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])
     y = torch.cat([rows.y, validation.y])
-    parts = _parts(y, len(rows), generator, cross=learn_all and len(y) <= _FEW_ROWS)
+    cross = learn_all and len(y) <= _FEW_ROWS and len(rows) >= _FOLDS - 1  # each part has a row at least
+    parts = _parts(y, len(rows), generator, cross=cross)
     varied = len(parts.held) > 1 or len(validation) >= _MANY_JUDGES
     followed = [
         recipe for recipe in recipes(config.refit_members, len(subset), varied=varied) for _ in range(len(parts.held))
