@@ -27,6 +27,17 @@ def test_a_regression_is_measured_in_the_units_of_its_target() -> None:
     assert 100**2 * 0.5 < score < 0.6 * model.baseline_score_
 
 
+def test_all_features_have_the_nets_that_the_chosen_ones_have() -> None:
+    """On a target with edges, where nets that see features in steps are far ahead; one feature more is no harm."""
+    random = np.random.default_rng(2)
+    X = random.uniform(-1, 1, (300, 4))
+    y = 2.0 * (X[:, 0] > 0.2) + np.floor(4 * X[:, 1]) % 2 + 0.05 * random.standard_normal(300)
+    model = DualNetRegressor(3, random_state=0, max_batches=200).fit(X, y)
+    score = all_features_score(model, X, y)
+    assert score is not None
+    assert score < 2 * model.validation_score_
+
+
 def test_columns_that_do_not_vary_do_no_harm() -> None:
     X, y, _ = make_orange_skin(200, random_state=0)
     X[:, 9] = 3.0

@@ -47,7 +47,9 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
     features = torch.arange(len(importance), device=shown.device)
     with torch_threads(1):
-        refitted = refit_mlp(settings.task, shown, held_out, features, importance, config=config, generator=generator)
+        refitted = refit_mlp(
+            settings.task, shown, held_out, features, importance, config=config, generator=generator, learn_all=True
+        )
         with torch.no_grad():
             outputs = refitted.judged(held_out.all().columns(features.unsqueeze(0))[0])
     return fresh._measure(parts[1].target, outputs.cpu().double())
