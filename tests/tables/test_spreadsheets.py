@@ -57,6 +57,15 @@ def test_columns_that_are_read_as_they_are_meant(tmp_path: Path, cells: list[str
     assert any("'Wert'" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("cells", [["10€50", "7€25"], ["5%3", "6%1"]])
+def test_a_sign_between_digits_is_no_sign_of_a_number(tmp_path: Path, cells: list[str]) -> None:
+    assert f"column 'Preis' holds text, for example '{cells[0]}'" in refused(export(tmp_path, "Preis", cells))
+
+
+def test_any_name_will_do_for_a_column_of_yes_and_no(tmp_path: Path) -> None:
+    assert load(export(tmp_path, "self", ["yes", "no"])).X[:2, 0].tolist() == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("cells", "what"),
     [

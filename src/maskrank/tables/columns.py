@@ -47,8 +47,10 @@ def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> ND
     droppable : bool
         Whether a column can be left out with ``--drop``.
     """
-    truths = {name: _truth(frame[name]) for name in truth_columns(frame)}
-    frame = frame.assign(**truths) if truths else frame
+    truths = truth_columns(frame)
+    frame = frame.copy(deep=False) if truths else frame
+    for name in truths:
+        frame[name] = _truth(frame[name])
     text = [name for name in frame.columns if is_text(frame[name])]
     if text:
         raise TableError(f"{where}: {_not_numbers(frame[text])}; {_advice(text, 'turn {} into numbers', droppable)}")

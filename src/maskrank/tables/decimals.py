@@ -109,12 +109,14 @@ def _begins_with_a_number(column: pd.Series) -> bool:
 
 
 def _bare(written: pd.Series) -> list[str]:
-    """The cells without spaces around them, and without a sign that all of them have; what is missing is empty."""
+    """The cells without spaces around them, and without a sign before or behind that all of them have; what is missing
+    is empty.
+    """
     texts = [text.strip().replace("−", "-") if isinstance(text, str) else "" for text in written.tolist()]
     texts = ["" if text.casefold() in _MISSING else text for text in texts]
     given = [text for text in texts if text]
     for sign in _SIGNS if given else "":
-        if all(text.count(sign) == 1 for text in given):
+        if all(text.count(sign) == 1 and (text[-1] == sign or text.lstrip("+- ")[0] == sign) for text in given):
             return [text.replace(sign, "").strip() for text in texts]
     return texts
 
