@@ -85,6 +85,24 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_few(
     torch.testing.assert_close(refitted(learn_all=True).predictor(x), apart.predictor(x))
 
 
+def test_rows_that_are_judged_in_parts_are_judged_alike(
+    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, validation = some_rows(generator)
+    config, x = replace(DEFAULT, refit_cycles=(40,)), torch.randn((20, 3), generator=generator)
+
+    def answers() -> torch.Tensor:
+        again = torch.Generator().manual_seed(3)
+        refitted = refit_mlp(
+            RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=again, learn_all=True
+        )
+        return refitted.predictor(x)
+
+    whole = answers()
+    monkeypatch.setattr("maskrank.core.refit._JUDGED_AT_ONCE", 7)
+    torch.testing.assert_close(answers(), whole)
+
+
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None:
     x = torch.randn((n, 5), generator=generator)

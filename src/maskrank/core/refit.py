@@ -29,6 +29,7 @@ _VALIDATE_EVERY = 20  # steps
 _FEW_ROWS = 1_000  # up to so many, nets may learn from all rows in turn
 _FOLDS = 5
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
+_JUDGED_AT_ONCE = 1 << 13  # rows held out in one forward of all nets, so that their inputs fit in memory
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 _WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
 _LARGEST_BATCH = 512
@@ -291,7 +292,8 @@ class _Members:
     def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
         """For the rows held out: (recipes, ways, rows, outputs)."""
         times = len(self) // len(inputs)
-        outputs = nets.members(inputs.repeat(times, 1, 1))
+        some = inputs.split(_JUDGED_AT_ONCE, dim=1)  # type: ignore[no-untyped-call]
+        outputs = torch.cat([nets.members(part.repeat(times, 1, 1)) for part in some], dim=1)
         return outputs.view(times, *inputs.shape[:2], -1)
 
     @torch.no_grad()
