@@ -11,7 +11,7 @@ from maskrank.core.ensemble import Recipe, StackedMLP
 from maskrank.core.losses import RegressionTask, subset_losses
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
-from maskrank.core.refit import Refitted, _Members, _Parts, _parts, fine_tune, refit_mlp
+from maskrank.core.refit import Refitted, _Members, _Parts, _parts, _stacked, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 
 SUBSET = torch.tensor([0, 2, 3])
@@ -112,6 +112,44 @@ def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None
         RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=generator, learn_all=True
     )
     assert refitted.predictor(x[:, SUBSET]).isfinite().all()
+
+
+def test_noise_and_decay_are_those_of_each_recipe(generator: torch.Generator) -> None:
+    nets = StackedMLP([torch.ones((2, 1, 1))], [torch.zeros((2, 1, 1))], "silu")
+    members = _Members(nets, ONE_WAY, [Recipe(0.0), Recipe(0.5, jitter=2.0)], torch.ones((2, 1, 1)))
+    noise = members.with_jitter(torch.zeros((2, 1000, 1)), generator).std(dim=1).flatten()
+    assert noise[0] == 0
+    assert 1.9 < noise[1] < 2.1
+    members.moved(0.1, 1)
+    torch.testing.assert_close(members.nets.weights[0].detach().flatten(), torch.tensor([1.0, 0.95]))
+
+
+def test_each_net_is_judged_by_the_rows_it_did_not_learn_from() -> None:
+    nets = StackedMLP([torch.zeros((2, 1, 1))], [torch.tensor([1.0, 2.0]).view(2, 1, 1)], "silu")
+    two_ways = _Parts(torch.tensor([[1], [0]]), torch.tensor([[0], [1]]))
+    members = _Members(nets, two_ways, [Recipe(0.0)] * 2, torch.ones((2, 1, 1)))
+    members.judge(RegressionTask(), torch.zeros((2, 1, 1)), torch.tensor([[[1.0]], [[2.0]]]), 20)
+    assert members.lowest.tolist() == [0.0, 0.0]
+
+
+def test_edges_in_the_target_are_met_by_nets_with_steps_whose_bins_know_the_training_rows_alone(
+    generator: torch.Generator,
+) -> None:
+    x = torch.rand((200, 1), generator=generator)
+    x[160:] *= 2
+    y = (4 * x).floor() % 2
+    rows, validation = Rows(x[:160], y[:160]), Rows(x[160:], y[160:])
+    config, only = replace(DEFAULT, refit_cycles=(100,)), torch.zeros(1, dtype=torch.long)
+    refitted = refit_mlp(
+        RegressionTask(), rows, validation, only, torch.ones(1), config=config, generator=generator, learn_all=True
+    )
+    assert isinstance(refitted.predictor, StackedMLP)
+    assert refitted.predictor.steps is not None
+    assert refitted.predictor.steps.get_buffer("edges").max() <= x[:160].max()
+
+
+def test_a_shorter_list_of_rows_begins_again() -> None:
+    assert _stacked([torch.tensor([4, 5, 6]), torch.tensor([7, 8])]).tolist() == [[4, 5, 6], [7, 8, 7]]
 
 
 def test_recipes_hold_out_every_row_once_and_share_the_classes(generator: torch.Generator) -> None:
