@@ -4,6 +4,8 @@ import functools
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN, Progress
+from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN, Progress, fitting
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.preparation import resolve_device, split_rows
 
@@ -335,6 +337,28 @@ def test_batch_normalisation_and_dropout_stay_in_training_mode() -> None:
 def test_an_operator_that_is_no_net_of_two_inputs(operator: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         quick(operator=operator).fit(X, Y)
+
+
+def test_the_validation_figure_is_of_the_nets_that_did_not_learn_from_these_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With nets in their place that always give the mean: as good as the best constant answer."""
+    whole, learned_all = fitting.fit_dual_net, []
+
+    class Mean(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.zeros((len(x), 1), dtype=x.dtype)
+
+    def with_mean_as_judged(*args: Any, **options: Any) -> Any:
+        learned_all.append(options["learn_all"])
+        return replace(whole(*args, **options), judged=Mean())
+
+    monkeypatch.setattr(fitting, "fit_dual_net", with_mean_as_judged)
+    model = DualNetRegressor(2, max_batches=16, random_state=0)
+    assert model.fit(X, X[:, 0]).validation_score_ == pytest.approx(model.baseline_score_)
+    assert np.square(model.predict(X) - X[:, 0]).mean() < 0.5 * model.baseline_score_
+    model.fit(X[:90], X[:90, 0], X_val=X[90:], y_val=X[90:, 0])
+    assert learned_all == [True, False]
 
 
 def test_validation_rows_of_ones_own() -> None:

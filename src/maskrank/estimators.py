@@ -75,7 +75,8 @@ _ATTRIBUTES = """
     history_ : History
         Losses of both nets, phases, and m_opt over time.
     validation_score_, baseline_score_ : float
-        Accuracy, or mean squared error, on the held-out rows: of the predictor, and of the best constant answer.
+        Accuracy, or mean squared error, on the held-out rows: of the predictor, or those of its nets that did not
+        learn from these rows, and of the best constant answer.
     signal_ : bool
         Whether the predictor's loss on the held-out rows is lower than the best constant answer's, beyond chance.
     stability_ : Stability or None
