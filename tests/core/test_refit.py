@@ -9,13 +9,14 @@ from torch import nn
 from maskrank.core.config import DEFAULT
 from maskrank.core.ensemble import Recipe, StackedMLP
 from maskrank.core.losses import RegressionTask, subset_losses
+from maskrank.core.members import Members, Parts, Refitted, _stacked, hold_out
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
-from maskrank.core.refit import Refitted, _Members, _Parts, _parts, _stacked, fine_tune, refit_mlp
+from maskrank.core.refit import fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 
 SUBSET = torch.tensor([0, 2, 3])
-ONE_WAY = _Parts(torch.tensor([[0]]), torch.tensor([[1]]))
+ONE_WAY = Parts(torch.tensor([[0]]), torch.tensor([[1]]))
 
 
 def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
@@ -38,7 +39,7 @@ def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: 
 
 def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
     nets = StackedMLP([torch.zeros((4, 1, 1))], [torch.zeros((4, 1, 1))], "silu")
-    members = _Members(nets, ONE_WAY, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
+    members = Members(nets, ONE_WAY, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
     for step, judged in ((20, [4.0, 1.0, 3.0, 2.0]), (40, [5.0, 5.0, 0.5, 5.0])):
         for average in members._average.parameters():
             average.data.fill_(step)
@@ -51,8 +52,8 @@ def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
 
 def test_of_recipes_followed_several_times_the_better_half_on_average_is_kept() -> None:
     nets = StackedMLP([torch.arange(4.0).view(4, 1, 1)], [torch.zeros((4, 1, 1))], "silu")
-    two_ways = _Parts(torch.tensor([[0], [1]]), torch.tensor([[1], [0]]))
-    members = _Members(nets, two_ways, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
+    two_ways = Parts(torch.tensor([[0], [1]]), torch.tensor([[1], [0]]))
+    members = Members(nets, two_ways, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
     members.update(torch.tensor([0.0, 9.0, 2.0, 3.0]), 20)
     assert members.better_half().nets.weights[0].flatten().tolist() == [2.0, 3.0]
     assert members.better_half().alike().judged.weights[0].flatten().tolist() == [2.0]
@@ -99,7 +100,7 @@ def test_rows_that_are_judged_in_parts_are_judged_alike(
         return refitted.predictor(x)
 
     whole = answers()
-    monkeypatch.setattr("maskrank.core.refit._JUDGED_AT_ONCE", 7)
+    monkeypatch.setattr("maskrank.core.members._JUDGED_AT_ONCE", 7)
     torch.testing.assert_close(answers(), whole)
 
 
@@ -116,7 +117,7 @@ def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None
 
 def test_noise_and_decay_are_those_of_each_recipe(generator: torch.Generator) -> None:
     nets = StackedMLP([torch.ones((2, 1, 1))], [torch.zeros((2, 1, 1))], "silu")
-    members = _Members(nets, ONE_WAY, [Recipe(0.0), Recipe(0.5, jitter=2.0)], torch.ones((2, 1, 1)))
+    members = Members(nets, ONE_WAY, [Recipe(0.0), Recipe(0.5, jitter=2.0)], torch.ones((2, 1, 1)))
     noise = members.with_jitter(torch.zeros((2, 1000, 1)), generator).std(dim=1).flatten()
     assert noise[0] == 0
     assert 1.9 < noise[1] < 2.1
@@ -126,8 +127,8 @@ def test_noise_and_decay_are_those_of_each_recipe(generator: torch.Generator) ->
 
 def test_each_net_is_judged_by_the_rows_it_did_not_learn_from() -> None:
     nets = StackedMLP([torch.zeros((2, 1, 1))], [torch.tensor([1.0, 2.0]).view(2, 1, 1)], "silu")
-    two_ways = _Parts(torch.tensor([[1], [0]]), torch.tensor([[0], [1]]))
-    members = _Members(nets, two_ways, [Recipe(0.0)] * 2, torch.ones((2, 1, 1)))
+    two_ways = Parts(torch.tensor([[1], [0]]), torch.tensor([[0], [1]]))
+    members = Members(nets, two_ways, [Recipe(0.0)] * 2, torch.ones((2, 1, 1)))
     members.judge(RegressionTask(), torch.zeros((2, 1, 1)), torch.tensor([[[1.0]], [[2.0]]]), 20)
     assert members.lowest.tolist() == [0.0, 0.0]
 
@@ -152,9 +153,18 @@ def test_a_shorter_list_of_rows_begins_again() -> None:
     assert _stacked([torch.tensor([4, 5, 6]), torch.tensor([7, 8])]).tolist() == [[4, 5, 6], [7, 8, 7]]
 
 
+def test_of_very_many_validation_rows_some_judge_and_none_is_learned_from(
+    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maskrank.core.members._MOST_JUDGES", 4)
+    parts = hold_out(torch.zeros(30), 20, generator, cross=False)
+    assert parts.held.tolist() == [[20, 23, 26, 29]]
+    assert parts.learned.tolist() == [list(range(20))]
+
+
 def test_recipes_hold_out_every_row_once_and_share_the_classes(generator: torch.Generator) -> None:
     y = torch.arange(100) % 2
-    parts = _parts(y, 80, generator, cross=True)
+    parts = hold_out(y, 80, generator, cross=True)
     assert parts.held[0].tolist() == list(range(80, 100))
     assert sorted(parts.held.flatten().tolist()) == list(range(100))
     assert all(y[held].sum() == 10 for held in parts.held)

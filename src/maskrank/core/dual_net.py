@@ -14,12 +14,13 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.contest import hold_contest
 from maskrank.core.costs import update_by_rows
 from maskrank.core.losses import Task
+from maskrank.core.members import Refitted
 from maskrank.core.operators import MaskedModule, SubsetMLP
 from maskrank.core.plan import plan_search
 from maskrank.core.polish import polish_selector
 from maskrank.core.progress import Callback, History, Recorder
 from maskrank.core.ranking import Ranking, rank_features
-from maskrank.core.refit import Refitted, collapse, fine_tune, refit_mlp
+from maskrank.core.refit import collapse, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector

@@ -10,15 +10,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
-from maskrank.core.ensemble import Recipe, StackedMLP, Steps, bins, blend, recipes, start_nets, visible
+from maskrank.core.ensemble import StackedMLP, Steps, bins, recipes, start_nets, visible
 from maskrank.core.losses import Task, subset_losses
+from maskrank.core.members import FOLDS, Members, Refitted, hold_out
 from maskrank.core.nets import Dense
 from maskrank.core.operators import MaskedModule, SubsetMLP
 from maskrank.core.optim import Adam
@@ -27,10 +26,7 @@ from maskrank.core.rows import Rows
 
 _VALIDATE_EVERY = 20  # steps
 _FEW_ROWS = 1_000  # up to so many, nets may learn from all rows in turn
-_FOLDS = 5
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
-_JUDGED_AT_ONCE = 1 << 13  # rows held out in one forward of all nets, so that their inputs fit in memory
-_AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 _WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
 _LARGEST_BATCH = 512
 _VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
@@ -77,22 +73,6 @@ def collapse(operator: nn.Module, subset: Tensor) -> nn.Module:
     raise TypeError(f"no predictor can be made of an operator of type {type(operator).__name__}")
 
 
-@dataclass(frozen=True)
-class Refitted:
-    """Nets on the chosen columns.
-
-    Attributes
-    ----------
-    predictor : nn.Module
-        (rows, s) -> (rows, outputs).
-    judged : nn.Module
-        What of it did not learn from the validation rows, which may judge it.
-    """
-
-    predictor: nn.Module
-    judged: nn.Module
-
-
 def refit_mlp(
     task: Task,
     rows: Rows,
@@ -127,8 +107,8 @@ def refit_mlp(
     """
     x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])
     y = torch.cat([rows.y, validation.y])
-    cross = learn_all and len(y) <= _FEW_ROWS and len(rows) >= _FOLDS - 1  # each part has a row at least
-    parts = _parts(y, len(rows), generator, cross=cross)
+    cross = learn_all and len(y) <= _FEW_ROWS and len(rows) >= FOLDS - 1  # each part has a row at least
+    parts = hold_out(y, len(rows), generator, cross=cross)
     varied = len(parts.held) > 1 or len(validation) >= _MANY_JUDGES
     followed = [
         recipe for recipe in recipes(config.refit_members, len(subset), varied=varied) for _ in range(len(parts.held))
@@ -138,7 +118,7 @@ def refit_mlp(
     sizes = (seen.shape[1], *config.refit_hidden, task.n_outputs)
     nets = start_nets(len(followed), sizes, config.activation, generator).to(x.device)
     nets.steps = Steps.of(x[: len(rows)], n_bins) if n_bins else None
-    members = _Members(nets, parts, followed, seen)
+    members = Members(nets, parts, followed, seen)
     with torch.no_grad():
         nets.weights[0].mul_((seen.shape[1] / seen.sum(dim=1, keepdim=True)).sqrt())
 
@@ -174,169 +154,6 @@ def refit_mlp(
     if varied:
         return members.weighed(task, held_x, held_y)
     return (members if turn else members.better_half()).alike()
-
-
-class _Parts(NamedTuple):
-    """Rows by number, one line for each way to hold some out.
-
-    Attributes
-    ----------
-    learned : Tensor (ways, rows learned from)
-    held : Tensor (ways, rows held out)
-        In the first way the validation rows.
-    """
-
-    learned: Tensor
-    held: Tensor
-
-
-def _parts(y: Tensor, n_rows: int, generator: torch.Generator, *, cross: bool) -> _Parts:
-    """Hold out the validation rows, which come last; and, if asked for, as many others four times.
-
-    Parameters
-    ----------
-    y : Tensor (n,) or (n, outputs)
-        Every part gets its share of each class, or of small and large targets.
-    """
-    numbers = torch.arange(len(y))
-    held = [numbers[n_rows:]]
-    if cross:
-        mixed = torch.randperm(n_rows, generator=generator)
-        order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
-        held += [order[first :: _FOLDS - 1] for first in range(_FOLDS - 1)]
-    learned = [numbers[~torch.isin(numbers, part)] for part in held]
-    return _Parts(*(_stacked(parts).to(y.device) for parts in (learned, held)))
-
-
-def _stacked(parts: Sequence[Tensor]) -> Tensor:
-    """Lists of rows as lines of one length: a shorter list begins again."""
-    longest = max(len(part) for part in parts)
-    return torch.stack([part[torch.arange(longest) % len(part)] for part in parts])
-
-
-class _Members:
-    """The nets of an ensemble in training, the running average of each, and each average at its best moment.
-
-    Parameters
-    ----------
-    nets : StackedMLP
-        Every recipe once for each way to hold rows out.
-    parts : _Parts
-    followed : sequence of Recipe
-        Of each net.
-    seen : Tensor (members, inputs, 1)
-        1 for the inputs that a member looks at, else 0.
-    lowest : Tensor (members,), optional
-        What the nets were judged at so far.
-    """
-
-    def __init__(
-        self,
-        nets: StackedMLP,
-        parts: _Parts,
-        followed: Sequence[Recipe],
-        seen: Tensor,
-        lowest: Tensor | None = None,
-    ) -> None:
-        self.nets, self._parts, self._followed, self._seen = nets, parts, followed, seen
-        device = seen.device
-        self._decay = torch.tensor([recipe.decay for recipe in followed], device=device).view(-1, 1, 1)
-        self._jitter = torch.tensor([recipe.jitter for recipe in followed], device=device).view(-1, 1, 1)
-        self._noisy = self._jitter.flatten().nonzero().flatten()
-        self._way = torch.arange(len(followed), device=device) % len(parts.held)
-        self.lowest = torch.full((len(followed),), torch.inf, device=device) if lowest is None else lowest
-        self.best_step = 0
-        self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
-        self._moving: list[Tensor] = list(nets.parameters())
-        self._shrink(0.0)
-        self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
-        self._following: list[Tensor] = list(self._average.parameters())
-
-    def __len__(self) -> int:
-        return len(self._followed)
-
-    def draw(self, n: int, generator: torch.Generator) -> Tensor:
-        """Rows for each member, of those it learns from: (members, n)."""
-        places = torch.randint(self._parts.learned.shape[1], (len(self), n), generator=generator)
-        return self._parts.learned[self._way.unsqueeze(1), places.to(self._way.device)]
-
-    def with_jitter(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        """Inputs with the noise of each recipe: (members, rows, inputs)."""
-        if len(self._noisy):
-            noise = torch.randn((len(self._noisy), *inputs.shape[1:]), generator=generator).to(inputs.device)
-            inputs[self._noisy] += self._jitter[self._noisy] * noise
-        return inputs
-
-    @torch.no_grad()
-    def moved(self, rate: float, step: int) -> None:
-        """After a step of the optimiser: decay, and the averages follow."""
-        self._shrink(rate)
-        follow = 1 - min(_AVERAGING, step / (step + 10))
-        torch._foreach_lerp_(self._following, self._moving, follow)
-
-    @torch.no_grad()
-    def _shrink(self, rate: float) -> None:
-        """Weight decay, and nothing from the inputs a member does not look at."""
-        kept = 1 - rate * self._decay
-        for weight in self._weights:
-            weight.mul_(kept)
-        self._weights[0].mul_(self._seen)
-
-    @torch.no_grad()
-    def judge(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
-        """Compare the averages on the rows held out, (ways, rows, inputs), and keep those that are better than ever."""
-        outputs = self._answers(self._average, inputs)
-        losses = [task.loss(outputs[:, way], target).mean(dim=1) for way, target in enumerate(y)]
-        self.update(torch.stack(losses, dim=1).flatten(), step)
-
-    def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
-        """For the rows held out: (recipes, ways, rows, outputs)."""
-        times = len(self) // len(inputs)
-        some = inputs.split(_JUDGED_AT_ONCE, dim=1)  # type: ignore[no-untyped-call]
-        outputs = torch.cat([nets.members(part.repeat(times, 1, 1)) for part in some], dim=1)
-        return outputs.view(times, *inputs.shape[:2], -1)
-
-    @torch.no_grad()
-    def update(self, judged: Tensor, step: int) -> None:
-        """Keep the members that are better than ever: (members,) figures."""
-        better = judged < self.lowest
-        self.lowest = torch.where(better, judged, self.lowest)
-        for old, new in zip(self._best.parameters(), self._average.parameters(), strict=True):
-            old[better] = new[better]
-        if bool(better.any()):
-            self.best_step = step
-
-    @property
-    def figure(self) -> float:
-        """The mean of the lower half of the recipes' best figures."""
-        figures = self._figures()
-        return float(figures.sort().values[: max(1, len(figures) // 2)].mean())
-
-    def _figures(self) -> Tensor:
-        """Of each recipe, over its members."""
-        return self.lowest.view(-1, len(self._parts.held)).mean(dim=1)
-
-    def better_half(self) -> _Members:
-        """The half of the recipes with the lowest figures, each member at its best moment."""
-        figures, ways = self._figures(), len(self._parts.held)
-        order = figures.argsort()[: max(1, len(figures) // 2)]
-        chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
-        followed = [self._followed[i] for i in chosen.tolist()]
-        return _Members(self._best.take(chosen), self._parts, followed, self._seen[chosen], self.lowest[chosen])
-
-    @torch.no_grad()
-    def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:
-        """All members at their best moments, weighed by the rows held out."""
-        answers = self._answers(self._best, inputs)
-        weight = blend(task, answers.flatten(1, 2), y.flatten(0, 1)).repeat_interleave(len(inputs))
-        return self._refitted(weight)
-
-    def alike(self) -> Refitted:
-        """All members at their best moments, with one weight."""
-        return self._refitted(torch.ones_like(self.lowest))
-
-    def _refitted(self, weight: Tensor) -> Refitted:
-        return Refitted(self._best.weighted(weight), self._best.weighted(weight * (self._way == 0)))
 
 
 def fine_tune(

@@ -1,0 +1,198 @@
+"""The nets of the predictor in training: the rows each learns from, its average, and its best moment."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.ensemble import Recipe, StackedMLP, blend
+from maskrank.core.losses import Task
+
+FOLDS = 5
+_MOST_JUDGES = 1 << 15  # rows held out that judge; more would take long and tell little more
+_JUDGED_AT_ONCE = 1 << 13  # rows held out in one forward of all nets, so that their inputs fit in memory
+_AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """Nets on the chosen columns.
+
+    Attributes
+    ----------
+    predictor : nn.Module
+        (rows, s) -> (rows, outputs).
+    judged : nn.Module
+        What of it did not learn from the validation rows, which may judge it.
+    """
+
+    predictor: nn.Module
+    judged: nn.Module
+
+
+class Parts(NamedTuple):
+    """Rows by number, one line for each way to hold some out.
+
+    Attributes
+    ----------
+    learned : Tensor (ways, rows learned from)
+    held : Tensor (ways, rows held out)
+        In the first way the validation rows, or some of very many.
+    """
+
+    learned: Tensor
+    held: Tensor
+
+
+def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, cross: bool) -> Parts:
+    """Hold out the validation rows, which come last; and, if asked for, as many others four times.
+
+    Parameters
+    ----------
+    y : Tensor (n,) or (n, outputs)
+        Every part gets its share of each class, or of small and large targets.
+    """
+    numbers = torch.arange(len(y))
+    held = [numbers[n_rows :: -(-(len(y) - n_rows) // _MOST_JUDGES)]]
+    if cross:
+        mixed = torch.randperm(n_rows, generator=generator)
+        order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
+        held += [order[first :: FOLDS - 1] for first in range(FOLDS - 1)]
+    learned = [numbers[:n_rows], *(numbers[~torch.isin(numbers, part)] for part in held[1:])]
+    return Parts(*(_stacked(parts).to(y.device) for parts in (learned, held)))
+
+
+def _stacked(parts: Sequence[Tensor]) -> Tensor:
+    """Lists of rows as lines of one length: a shorter list begins again."""
+    longest = max(len(part) for part in parts)
+    return torch.stack([part[torch.arange(longest) % len(part)] for part in parts])
+
+
+class Members:
+    """The nets of an ensemble in training, the running average of each, and each average at its best moment.
+
+    Parameters
+    ----------
+    nets : StackedMLP
+        Every recipe once for each way to hold rows out.
+    parts : Parts
+    followed : sequence of Recipe
+        Of each net.
+    seen : Tensor (members, inputs, 1)
+        1 for the inputs that a member looks at, else 0.
+    lowest : Tensor (members,), optional
+        What the nets were judged at so far.
+    """
+
+    def __init__(
+        self,
+        nets: StackedMLP,
+        parts: Parts,
+        followed: Sequence[Recipe],
+        seen: Tensor,
+        lowest: Tensor | None = None,
+    ) -> None:
+        self.nets, self._parts, self._followed, self._seen = nets, parts, followed, seen
+        device = seen.device
+        self._decay = torch.tensor([recipe.decay for recipe in followed], device=device).view(-1, 1, 1)
+        self._jitter = torch.tensor([recipe.jitter for recipe in followed], device=device).view(-1, 1, 1)
+        self._noisy = self._jitter.flatten().nonzero().flatten()
+        self._way = torch.arange(len(followed), device=device) % len(parts.held)
+        self.lowest = torch.full((len(followed),), torch.inf, device=device) if lowest is None else lowest
+        self.best_step = 0
+        self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
+        self._moving: list[Tensor] = list(nets.parameters())
+        self._shrink(0.0)
+        self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
+        self._following: list[Tensor] = list(self._average.parameters())
+
+    def __len__(self) -> int:
+        return len(self._followed)
+
+    def draw(self, n: int, generator: torch.Generator) -> Tensor:
+        """Rows for each member, of those it learns from: (members, n)."""
+        places = torch.randint(self._parts.learned.shape[1], (len(self), n), generator=generator)
+        return self._parts.learned[self._way.unsqueeze(1), places.to(self._way.device)]
+
+    def with_jitter(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
+        """Inputs with the noise of each recipe: (members, rows, inputs)."""
+        if len(self._noisy):
+            noise = torch.randn((len(self._noisy), *inputs.shape[1:]), generator=generator).to(inputs.device)
+            inputs[self._noisy] += self._jitter[self._noisy] * noise
+        return inputs
+
+    @torch.no_grad()
+    def moved(self, rate: float, step: int) -> None:
+        """After a step of the optimiser: decay, and the averages follow."""
+        self._shrink(rate)
+        follow = 1 - min(_AVERAGING, step / (step + 10))
+        torch._foreach_lerp_(self._following, self._moving, follow)
+
+    @torch.no_grad()
+    def _shrink(self, rate: float) -> None:
+        """Weight decay, and nothing from the inputs a member does not look at."""
+        kept = 1 - rate * self._decay
+        for weight in self._weights:
+            weight.mul_(kept)
+        self._weights[0].mul_(self._seen)
+
+    @torch.no_grad()
+    def judge(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
+        """Compare the averages on the rows held out, (ways, rows, inputs), and keep those that are better than ever."""
+        outputs = self._answers(self._average, inputs)
+        losses = [task.loss(outputs[:, way], target).mean(dim=1) for way, target in enumerate(y)]
+        self.update(torch.stack(losses, dim=1).flatten(), step)
+
+    def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
+        """For the rows held out: (recipes, ways, rows, outputs)."""
+        times = len(self) // len(inputs)
+        some = inputs.split(_JUDGED_AT_ONCE, dim=1)  # type: ignore[no-untyped-call]
+        outputs = torch.cat([nets.members(part.repeat(times, 1, 1)) for part in some], dim=1)
+        return outputs.view(times, *inputs.shape[:2], -1)
+
+    @torch.no_grad()
+    def update(self, judged: Tensor, step: int) -> None:
+        """Keep the members that are better than ever: (members,) figures."""
+        better = judged < self.lowest
+        self.lowest = torch.where(better, judged, self.lowest)
+        for old, new in zip(self._best.parameters(), self._average.parameters(), strict=True):
+            old[better] = new[better]
+        if bool(better.any()):
+            self.best_step = step
+
+    @property
+    def figure(self) -> float:
+        """The mean of the lower half of the recipes' best figures."""
+        figures = self._figures()
+        return float(figures.sort().values[: max(1, len(figures) // 2)].mean())
+
+    def _figures(self) -> Tensor:
+        """Of each recipe, over its members."""
+        return self.lowest.view(-1, len(self._parts.held)).mean(dim=1)
+
+    def better_half(self) -> Members:
+        """The half of the recipes with the lowest figures, each member at its best moment."""
+        figures, ways = self._figures(), len(self._parts.held)
+        order = figures.argsort()[: max(1, len(figures) // 2)]
+        chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
+        followed = [self._followed[i] for i in chosen.tolist()]
+        return Members(self._best.take(chosen), self._parts, followed, self._seen[chosen], self.lowest[chosen])
+
+    @torch.no_grad()
+    def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:
+        """All members at their best moments, weighed by the rows held out."""
+        answers = self._answers(self._best, inputs)
+        weight = blend(task, answers.flatten(1, 2), y.flatten(0, 1)).repeat_interleave(len(inputs))
+        return self._refitted(weight)
+
+    def alike(self) -> Refitted:
+        """All members at their best moments, with one weight."""
+        return self._refitted(torch.ones_like(self.lowest))
+
+    def _refitted(self, weight: Tensor) -> Refitted:
+        return Refitted(self._best.weighted(weight), self._best.weighted(weight * (self._way == 0)))
