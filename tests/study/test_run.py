@@ -124,6 +124,12 @@ def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
+def test_a_study_can_be_run_on_some_of_its_data_sets() -> None:
+    assert [part.data for part in get_study("selection").of(("vowel", "glass")).parts] == ["glass", "vowel"]
+    with pytest.raises(ValueError, match=r"study selection has no data set 'iris'; there are glass, .*yale32"):
+        get_study("selection").of(("vowel", "iris"))
+
+
 def test_a_study_can_be_run_at_some_of_its_sizes() -> None:
     study = get_study("enhancer").only((35, 36))
     assert {job["size"] for job in study.jobs()} == {35}

@@ -154,6 +154,7 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
     methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
     sizes: Annotated[str | None, typer.Option(help="Some sizes of a study only, separated by commas.")] = None,
+    data: Annotated[str | None, typer.Option(help="Some data sets of a study only, separated by commas.")] = None,
     widths: Annotated[str | None, typer.Option(help="needles: some numbers of features only.")] = None,
     folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
     report: Report = None,
@@ -180,7 +181,7 @@ def study(
             if each == "needles":
                 text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, voice)
             else:
-                text, failed = _paper_study(each, folder, data_dir, methods, sizes, jobs, resume, quick, voice)
+                text, failed = _paper_study(each, folder, data_dir, methods, sizes, data, jobs, resume, quick, voice)
         except (ValueError, OSError, ImportError) as error:
             if not whole:
                 raise
@@ -207,6 +208,7 @@ def _paper_study(
     data_dir: str | None,
     methods: str | None,
     sizes: str | None,
+    data: str | None,
     jobs: int,
     resume: bool,
     quick: bool,
@@ -217,6 +219,7 @@ def _paper_study(
 
     study = get_study(name)
     study = study.smaller() if quick else study
+    study = study if data is None else study.of(listed(data))
     fits, failed = run_study(
         study if sizes is None else study.only(whole_numbers("--sizes", sizes, least=1)),
         folder,

@@ -80,6 +80,13 @@ class Study:
         """The same study with its quick parts."""
         return replace(self, parts=self.quick)
 
+    def of(self, data: Sequence[str]) -> Study:
+        """The same study on some of its data sets; ValueError where it does not have one of them."""
+        has = [part.data for part in self.parts]
+        if unknown := [name for name in data if name not in has]:
+            raise ValueError(f"study {self.name} has no data set {unknown[0]!r}; there are {', '.join(has)}")
+        return replace(self, parts=tuple(part for part in self.parts if part.data in data))
+
     def only(self, sizes: Sequence[int]) -> Study:
         """The same study at some of its sizes; ValueError where it has none of them."""
         parts = [replace(part, sizes=tuple(size for size in part.sizes if size in sizes)) for part in self.parts]
