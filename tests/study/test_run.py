@@ -124,6 +124,12 @@ def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
+def test_a_method_that_is_not_known_is_named_before_anything_is_done(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"method 'san' is not known; there are .*san_aggr"):
+        run_study(get_study("synthetic").smaller(), tmp_path, methods=["rf", "san"])
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_study_can_be_run_on_some_of_its_data_sets() -> None:
     assert [part.data for part in get_study("selection").of(("vowel", "glass")).parts] == ["glass", "vowel"]
     with pytest.raises(ValueError, match=r"study selection has no data set 'iris'; there are glass, .*yale32"):

@@ -17,7 +17,7 @@ import pandas as pd
 from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
-from maskrank.study.protocol import METRICS, Rows, divide, evaluate_sizes, orders_once
+from maskrank.study.protocol import METRICS, Rows, check_method, divide, evaluate_sizes, orders_once
 from maskrank.study.runner import Job, Result, run_jobs
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
@@ -55,6 +55,8 @@ def run_study(
     failed : list of dict
     """
     started = time.perf_counter()
+    for method in methods or ():
+        check_method(method)
     if study.figures:
         new_figure(1, 1)  # without matplotlib it ends here, not after the work
     for part in study.parts:
