@@ -96,7 +96,8 @@ def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         axes.set_xlabel("features")
         axes.set_ylabel(some["metric"].iloc[0])
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=7)
+    lines = {line.get_label(): line for axes in figure.axes for line in axes.get_legend_handles_labels()[0]}
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines), fontsize=8, frameon=False)
     figure.savefig(out / "sizes.png", dpi=_DPI)
 
 
