@@ -105,7 +105,7 @@ def test_one_fit_serves_every_size_where_the_order_is_always_the_same(method: st
     assert not orders_once("dualnet")
 
 
-def test_our_method_gets_the_rows_that_are_left_out_for_early_stopping() -> None:
+def test_our_method_gets_the_rows_that_are_left_out_too() -> None:
     table, fold = xor()
     fold = Fold(fold.train[:100], fold.train[100:], fold.test)
     seen = {}
@@ -115,8 +115,8 @@ def test_our_method_gets_the_rows_that_are_left_out_for_early_stopping() -> None
             self.ranking_, self.support_ = np.arange(1, 11), np.arange(10) < size
             self.feature_importances_ = np.zeros(10)
 
-        def fit(self, X: np.ndarray, y: np.ndarray, *, X_val: np.ndarray, y_val: np.ndarray) -> Spy:
-            seen.update(learned=len(X), left_out=len(X_val))
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Spy:
+            seen.update(learned=X, targets=y)
             return self
 
         def predict(self, X: np.ndarray) -> np.ndarray:
@@ -124,7 +124,9 @@ def test_our_method_gets_the_rows_that_are_left_out_for_early_stopping() -> None
 
     with mock.patch.object(protocol, "DualNetClassifier", Spy):
         line = evaluate("dualnet", table, fold, 3, task="classification")
-    assert seen == {"learned": 100, "left_out": 50}
+    learned = np.concatenate([fold.train, fold.validation])
+    np.testing.assert_array_equal(seen["learned"], table.X[learned])
+    np.testing.assert_array_equal(seen["targets"], table.y[learned])
     assert line["score"] == pytest.approx((table.y[fold.test] == 0).mean())
 
 
