@@ -33,9 +33,9 @@ from timing import side_by_side
 from torch import nn
 
 from maskrank import DualNetClassifier, DualNetRegressor
+from maskrank.core.build import build_operator, build_selector
 from maskrank.core.config import DEFAULT
 from maskrank.core.costs import step_flops
-from maskrank.core.dual_net import build_operator, build_selector
 from maskrank.core.exploration import UniformExploration
 from maskrank.core.losses import MulticlassTask
 from maskrank.core.operators import MaskedModule
@@ -299,7 +299,7 @@ def lazy_adam() -> list[Figure]:
         for seed, by_rows in itertools.product(range(5), (True, False)):
             X, y, relevant = make(512, random_state=[0, seed])
             X_test, y_test, _ = make(1024, random_state=[1, seed])
-            with mock.patch("maskrank.core.dual_net.update_by_rows", lambda *shape, by_rows=by_rows: by_rows):
+            with mock.patch("maskrank.core.build.update_by_rows", lambda *shape, by_rows=by_rows: by_rows):
                 model = estimator(size, random_state=seed).fit(X, y)
             kept[by_rows].append(float(model.support_[relevant].mean()))
             scores[by_rows].append(model.score(X_test, y_test))

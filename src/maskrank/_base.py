@@ -8,12 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank._display import DisplayMixin
 from maskrank._prediction import PredictionMixin
@@ -137,7 +136,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self._set_ranking(trained.ranking)
         self._x_scaling = prepared.x_scaling.take(self.support_)
         self._y_scaling = prepared.y_scaling
-        self._judge(trained.judged.cpu().double(), training, validation)
+        self._judge(trained.held_out.cpu().double(), training, validation)
         return self
 
     # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
@@ -263,9 +262,8 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores
 
-    def _judge(self, predictor: nn.Module, training: Part, validation: Part) -> None:
-        """How good the predictor is on the validation rows, and the best constant answer."""
-        outputs = self._outputs(validation.source.select(validation.rows, np.flatnonzero(self.support_)), predictor)
+    def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
+        """How good answers for the validation rows are, and the best constant one."""
         self.validation_score_ = self._measure(validation.target, outputs)
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
         self.signal_ = beats_constant(self._task(), outputs, held_out, seen)

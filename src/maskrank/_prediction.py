@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.preparation import torch_threads
 from maskrank.scaling import Array
@@ -63,9 +63,9 @@ class PredictionMixin:
         return X
 
     @torch.no_grad()
-    def _outputs(self, chosen: Array, predictor: nn.Module | None = None) -> Tensor:
-        """The outputs of the predictor, or of another one, for the chosen columns: (n, s) -> (n, outputs)."""
-        predictor = self.predictor_ if predictor is None else predictor
+    def _outputs(self, chosen: Array) -> Tensor:
+        """The outputs of the predictor for the chosen columns: (n, s) -> (n, outputs)."""
+        predictor = self.predictor_
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
         at_once = getattr(predictor, "rows_at_once", _ROWS_AT_ONCE)
         with torch_threads(1):

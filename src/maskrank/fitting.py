@@ -14,9 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from maskrank.core.build import OwnNet
 from maskrank.core.config import TrainConfig
 from maskrank.core.costs import step_flops, threads
-from maskrank.core.dual_net import OwnNet, fit_dual_net
+from maskrank.core.dual_net import fit_dual_net
 from maskrank.core.losses import Task
 from maskrank.core.progress import Callback, History
 from maskrank.core.ranking import Ranking, expand_ranking
@@ -101,12 +102,12 @@ class Prepared:
 class Trained:
     """What a fit leaves behind: the ranking of all columns, the predictor, the course of the training.
 
-    ``judged`` is what of the predictor did not learn from the validation rows.
+    ``held_out`` is what nets that know nothing of the validation rows say of them.
     """
 
     ranking: Ranking
     predictor: nn.Module
-    judged: nn.Module
+    held_out: Tensor
     history: History
 
 
@@ -160,7 +161,7 @@ def train(
         )
     _check_finite(result.ranking, settings.config)
     ranking = expand_ranking(result.ranking, candidates, prepared.varies, names)
-    return Trained(ranking, result.predictor, result.judged, result.history)
+    return Trained(ranking, result.predictor, result.held_out, result.history)
 
 
 def scale_target(target: Array, *, standardize: bool) -> Scaling | None:

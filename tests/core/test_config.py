@@ -52,7 +52,7 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default").phase1_batches == DEFAULT.phase1_batches
     assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
     assert preset("default", max_batches=90).refit_cycles == (90,)
-    assert preset("default", max_batches=400).refit_cycles == (300, 100)
+    assert preset("default", max_batches=400).refit_cycles == (200, 200)
 
 
 def test_wide_tables_get_a_longer_phase_one_without_screens() -> None:

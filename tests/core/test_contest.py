@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from maskrank.core import contest
+from maskrank.core.build import build_operator, build_selector
 from maskrank.core.config import DEFAULT
 from maskrank.core.contest import _challengers, _winner, hold_contest
 from maskrank.core.crossfit import crossfit
-from maskrank.core.dual_net import build_operator, build_selector
 from maskrank.core.exploration import UniformExploration
 from maskrank.core.losses import BinaryTask
 from maskrank.core.rows import Rows
@@ -152,3 +152,22 @@ def test_crossfit_treats_equal_subsets_alike() -> None:
     fitted = crossfit(trainer.task, trainer.rows, subsets, config=CONFIG, generator=trainer.generator)
     torch.testing.assert_close(fitted.losses[0], fitted.losses[1], rtol=1e-3, atol=1e-4)
     assert fitted.losses[0].mean() < 0.4 < fitted.losses[2].mean()
+
+
+def test_what_an_elimination_leaves_wins_by_its_nets_alone() -> None:
+    chosen = hold_contest(xor_trainer(), torch.tensor([0, 1]), Hint(clear={(0,): 30.0, (1,): 30.0}, left=[9, 4]))
+    assert chosen.tolist() == [4, 9]
+    kept = hold_contest(xor_trainer(), torch.tensor([4, 9]), Hint(clear={(0,): 30.0, (1,): 30.0}, left=[0, 1]))
+    assert kept.tolist() == [4, 9]
+
+
+def test_a_clear_pair_competes_beside_what_an_elimination_leaves() -> None:
+    chosen = hold_contest(xor_trainer(), torch.tensor([0, 1]), Hint(clear={(0,): 9.0, (4, 9): 1.0}, left=[0, 2]))
+    assert chosen.tolist() == [4, 9]
+
+
+def test_no_contest_where_the_search_found_what_the_elimination_leaves() -> None:
+    optimal = torch.tensor([4, 9])
+    with mock.patch.object(contest, "crossfit") as crossfit_:
+        assert hold_contest(xor_trainer(), optimal, Hint(left=[9, 4, 1])) is optimal
+    assert not crossfit_.called

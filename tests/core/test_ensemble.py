@@ -29,15 +29,33 @@ def test_bins_hold_as_many_rows_each_and_a_feature_of_few_values_has_empty_ones(
     assert inputs[:, 6:9].eq(0).all()
 
 
-@pytest.mark.parametrize(("s", "each"), [(1, 16), (16, 16), (35, 7), (64, 4), (65, 0), (500, 0)])
-def test_many_features_have_fewer_bins_or_none(s: int, each: int) -> None:
-    assert bins(s) == each
-    assert any(recipe.steps for recipe in recipes(10, s, varied=True)) == (each > 0)
+@pytest.mark.parametrize(
+    ("s", "rows", "each"),
+    [(1, 500, 16), (16, 500, 16), (35, 500, 7), (64, 500, 4), (65, 500, 0), (20, 100, 5), (49, 120, 0)],
+)
+def test_many_features_or_few_rows_have_fewer_bins_or_none(s: int, rows: int, each: int) -> None:
+    assert bins(s, rows) == each
+
+
+def test_recipes_with_steps_are_followed_where_there_are_bins() -> None:
+    for steps in (True, False):
+        assert any(recipe.steps for recipe in recipes(10, varied=True, steps=steps)) == steps
+
+
+def test_members_that_look_at_no_steps_leave_them_behind() -> None:
+    x = torch.rand((50, 2), generator=torch.Generator().manual_seed(0))
+    weights = torch.ones((2, 2 + 2 * 4, 1))
+    weights[1, 2:] = 0
+    nets = StackedMLP([weights], [torch.zeros((2, 1, 1))], "silu", Steps.of(x, 4))
+    assert nets.take(torch.tensor([0, 1])).steps is not None
+    plain = nets.take(torch.tensor([1]))
+    assert plain.steps is None
+    torch.testing.assert_close(plain(x), x.sum(dim=1, keepdim=True))
 
 
 def test_plain_recipes_are_without_noise_and_steps() -> None:
-    assert all(recipe.jitter == 0 and not recipe.steps for recipe in recipes(20, 5, varied=False))
-    assert len(recipes(20, 5, varied=False)) == 20
+    assert all(recipe.jitter == 0 and not recipe.steps for recipe in recipes(20, varied=False, steps=True))
+    assert len(recipes(20, varied=False, steps=True)) == 20
 
 
 def test_a_net_sees_the_first_features_and_their_steps() -> None:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from maskrank.core.build import build_operator, build_selector
 from maskrank.core.config import DEFAULT
-from maskrank.core.dual_net import build_operator, build_selector
 from maskrank.core.losses import RegressionTask
 from maskrank.core.operators import ImageCNN, MaskedModule, SubsetMLP
 from maskrank.core.refit import collapse

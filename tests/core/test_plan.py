@@ -54,7 +54,7 @@ def test_without_screens_there_is_no_hint() -> None:
     assert not plan_search(BinaryTask(), rows_of(40), 3, config=config, generator=torch.Generator()).hint.units
 
 
-@pytest.mark.parametrize(("size", "screened"), [(16, True), (17, False), (39, False)])
+@pytest.mark.parametrize(("size", "screened"), [(14, True), (15, False), (39, False)])
 def test_nothing_is_screened_where_the_features_are_not_many_against_the_chosen(size: int, screened: bool) -> None:
     planned = plan_search(BinaryTask(), rows_of(40), size, config=DEFAULT, generator=torch.Generator())
     assert bool(planned.hint.units) == screened

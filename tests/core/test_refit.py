@@ -12,7 +12,7 @@ from maskrank.core.losses import RegressionTask, subset_losses
 from maskrank.core.members import Members, Parts, Refitted, _stacked, hold_out
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
-from maskrank.core.refit import fine_tune, refit_mlp
+from maskrank.core.refit import _ways, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 
 SUBSET = torch.tensor([0, 2, 3])
@@ -37,7 +37,7 @@ def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: 
     assert len({tuple(member) for member in used.tolist()}) > 1
 
 
-def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
+def test_the_best_recipes_are_kept_each_at_its_best_moment() -> None:
     nets = StackedMLP([torch.zeros((4, 1, 1))], [torch.zeros((4, 1, 1))], "silu")
     members = Members(nets, ONE_WAY, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
     for step, judged in ((20, [4.0, 1.0, 3.0, 2.0]), (40, [5.0, 5.0, 0.5, 5.0])):
@@ -46,20 +46,20 @@ def test_the_better_half_is_kept_each_at_its_best_moment() -> None:
         members.update(torch.tensor(judged), step)
     assert members.best_step == 40
     assert members.figure == 0.75
-    assert members.better_half().nets.weights[0].flatten().tolist() == [40.0, 20.0]
+    assert members.best(2).nets.weights[0].flatten().tolist() == [40.0, 20.0]
     assert members.alike().predictor.weights[0].flatten().tolist() == [20.0, 20.0, 40.0, 20.0]
 
 
-def test_of_recipes_followed_several_times_the_better_half_on_average_is_kept() -> None:
+def test_of_recipes_followed_several_times_the_best_on_average_is_kept() -> None:
     nets = StackedMLP([torch.arange(4.0).view(4, 1, 1)], [torch.zeros((4, 1, 1))], "silu")
     two_ways = Parts(torch.tensor([[0], [1]]), torch.tensor([[1], [0]]))
     members = Members(nets, two_ways, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
     members.update(torch.tensor([0.0, 9.0, 2.0, 3.0]), 20)
-    assert members.better_half().nets.weights[0].flatten().tolist() == [2.0, 3.0]
-    assert members.better_half().alike().judged.weights[0].flatten().tolist() == [2.0]
+    assert members.best(1).nets.weights[0].flatten().tolist() == [2.0, 3.0]
+    assert members.best(1).alike().judged.weights[0].flatten().tolist() == [2.0]
 
 
-def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_few(
+def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_very_many(
     generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With targets of the validation rows that nothing in the training rows tells of."""
@@ -82,7 +82,7 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_few(
     assert mean(together.predictor) > 0.15
     assert abs(mean(apart.predictor)) < 0.05
     assert abs(mean(together.judged)) < 0.05
-    monkeypatch.setattr("maskrank.core.refit._FEW_ROWS", 99)
+    monkeypatch.setattr("maskrank.core.refit._MOST_IN_TURN", 99)
     torch.testing.assert_close(refitted(learn_all=True).predictor(x), apart.predictor(x))
 
 
@@ -149,27 +149,44 @@ def test_edges_in_the_target_are_met_by_nets_with_steps_whose_bins_know_the_trai
     assert refitted.predictor.steps.get_buffer("edges").max() <= x[:160].max()
 
 
-def test_a_shorter_list_of_rows_begins_again() -> None:
-    assert _stacked([torch.tensor([4, 5, 6]), torch.tensor([7, 8])]).tolist() == [[4, 5, 6], [7, 8, 7]]
+def test_a_shorter_list_of_rows_begins_again_with_rows_by_lot(generator: torch.Generator) -> None:
+    again = set()
+    for _ in range(20):
+        longer, shorter = _stacked([torch.arange(5), torch.tensor([7, 8])], generator).tolist()
+        assert longer == [0, 1, 2, 3, 4]
+        assert shorter[:4] == [7, 8, 7, 8]
+        again.add(shorter[4])
+    assert again == {7, 8}
 
 
 def test_of_very_many_validation_rows_some_judge_and_none_is_learned_from(
     generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("maskrank.core.members._MOST_JUDGES", 4)
-    parts = hold_out(torch.zeros(30), 20, generator, cross=False)
+    parts = hold_out(torch.zeros(30), 20, generator, ways=1)
     assert parts.held.tolist() == [[20, 23, 26, 29]]
     assert parts.learned.tolist() == [list(range(20))]
 
 
-def test_recipes_hold_out_every_row_once_and_share_the_classes(generator: torch.Generator) -> None:
+@pytest.mark.parametrize("ways", [3, 5])
+def test_no_row_is_held_out_twice_and_each_part_has_its_share_of_the_classes(
+    ways: int, generator: torch.Generator
+) -> None:
     y = torch.arange(100) % 2
-    parts = hold_out(y, 80, generator, cross=True)
+    parts = hold_out(y, 80, generator, ways=ways)
     assert parts.held[0].tolist() == list(range(80, 100))
-    assert sorted(parts.held.flatten().tolist()) == list(range(100))
+    assert parts.held.shape == (ways, 20)
+    assert len(set(parts.held.flatten().tolist())) == 20 * ways
     assert all(y[held].sum() == 10 for held in parts.held)
     for learned, held in zip(parts.learned.tolist(), parts.held.tolist(), strict=True):
         assert sorted(learned + held) == list(range(100))
+
+
+@pytest.mark.parametrize(
+    ("rows", "held", "ways"), [(80, 20, 5), (300, 75, 4), (410, 102, 3), (4000, 1000, 3), (20_000, 5_000, 1), (1, 1, 1)]
+)
+def test_the_fewer_rows_are_held_out_the_more_ways_there_are(rows: int, held: int, ways: int) -> None:
+    assert _ways(rows, held) == ways
 
 
 def test_an_ensemble_answers_with_the_mean_of_its_members(generator: torch.Generator) -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+from maskrank.core.build import build_operator, build_selector
 from maskrank.core.config import DEFAULT, PAPER, TrainConfig
-from maskrank.core.dual_net import build_operator, build_selector
 from maskrank.core.exploration import UniformExploration
 from maskrank.core.losses import RegressionTask
 from maskrank.core.polish import measured_losses, polish_selector
@@ -160,6 +160,18 @@ def test_training_goes_on_while_the_ranking_moves() -> None:
     shift(selector, by=1e-3)  # nearly the same opinion
     assert stopping.update(0.6, torch.tensor([1]), 64)
     assert stopping.best_value == 0.5
+
+
+def test_a_ranking_that_never_settles_ends_after_four_times_the_patience() -> None:
+    operator, selector = torch.nn.Linear(2, 1), small_selector()
+    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=0.9)
+    stopping.update(0.5, torch.tensor([1]), 0)
+    ended = []
+    for seed in range(1, 5):
+        selector.load_state_dict(small_selector(seed=seed).state_dict())  # another opinion every time
+        ended.append(stopping.update(0.499, torch.tensor([1]), 32 * seed))  # hardly better: no progress
+    assert ended == [False, False, False, True]
+    assert stopping.best_value == 0.499  # and yet the best moment
 
 
 def test_the_returned_subset_is_the_one_of_the_best_validation() -> None:

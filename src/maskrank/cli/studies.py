@@ -175,7 +175,7 @@ def study(
         check_writable(report)
     whole = name == "all"
     failures, folders = 0, []
-    for each in (*STUDIES, "needles") if whole else (name,):
+    for each in STUDIES if whole else (name,):
         folder = Path(out or f"study-{name}") / (each if whole else "")
         try:
             if each == "needles":

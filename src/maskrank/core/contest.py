@@ -4,6 +4,9 @@ The operator serves every subset at once, and what is hard to learn may drown in
 chance are missing from m_opt, or those whose lines explain most together, subsets that take them in compete with it,
 each with small nets of its own. A net is judged on training rows that it did not learn from, so that a feature which
 only seemed to help does not win.
+
+Where an elimination proposes a subset (see `plan`), that one competes, and the nets alone decide: no feature stands
+out there that must not be missed.
 """
 
 from __future__ import annotations
@@ -32,12 +35,13 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
     If m_opt changes, the operator is trained on around it, and the selector's scores follow.
     """
     best = optimal
-    for _ in range(_MOST_ROUNDS if enough_rows(trainer.rows) else 0):
+    rounds = 1 if hint.left else _MOST_ROUNDS
+    for _ in range(rounds if enough_rows(trainer.rows) else 0):
         if _nothing_missing(best, hint):
             break
         importance = subset_importance(trainer.selector, best)
         finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
-        seen = _seen(finalists, hint)
+        seen = torch.zeros(len(finalists), device=best.device) if hint.left else _seen(finalists, hint)
         hopeful = seen >= _HOPE * seen[0]
         finalists, seen = finalists[hopeful], seen[hopeful]
         if len(finalists) == 1:
@@ -49,13 +53,18 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
         best = winner
     if torch.equal(best, optimal):
         return optimal
-    _settle(trainer, best)
+    settle(trainer, best)
     return polish_selector(trainer, best, search=False)
 
 
 def _nothing_missing(best: Tensor, hint: Hint) -> bool:
-    """Whether a subset holds all clear units, and, in the places they leave, the straight features it has room for."""
+    """Whether a subset holds all clear units, and, in the places they leave, the straight features it has room for.
+
+    Where there is an elimination, whether the subset is what that leaves.
+    """
     inside = set(best.tolist())
+    if hint.left:
+        return inside == set(hint.left[: len(inside)])
     if not all(inside.issuperset(unit) for unit in hint.clear):
         return False
     return inside.issubset(hint.clear_features) or inside.issuperset(hint.straight[: len(inside)])
@@ -90,18 +99,21 @@ def _seen(subsets: Tensor, hint: Hint) -> Tensor:
 def _challengers(best: Tensor, hint: Hint, importance: Tensor) -> list[tuple[int, ...]]:
     """Subsets of the clear units alone; with one, two, ... of those that are missing; with each of these.
 
-    What is left of the room goes to the features of m_opt, or to companions of the clear ones.
+    What is left of the room goes to the features of m_opt, or to companions of the clear ones. Where there is an
+    elimination, what that leaves, with and without the clear pairs, and the clear units alone.
     """
     inside = best.tolist()
     missing = [unit for unit in hint.clear if not set(inside).issuperset(unit)]
     clear = set(hint.clear_features)
     own = sorted(inside, key=lambda j: (j not in clear, -float(importance[j])))  # the last to leave comes first
     groups: list[tuple[list[Unit], list[int]]] = [
+        ([], [*hint.left, *own]),
+        ([unit for unit in hint.clear if hint.left and len(unit) > 1], [*hint.left, *own]),
         (list(hint.clear), own),
         (list(hint.clear), [*hint.companions, *own]),
         ([], [*hint.straight, *own]),
     ]
-    for k, unit in enumerate(missing, 1):
+    for k, unit in enumerate([] if hint.left else missing, 1):
         groups += [([unit], own), (missing[:k], own)]
     subsets = (tuple(_filled(units, rest, len(inside))) for units, rest in groups)
     return [subset for subset in dict.fromkeys(subsets) if subset != tuple(inside)][:_CHALLENGERS]
@@ -117,10 +129,10 @@ def _filled(units: list[Unit], rest: list[int], size: int) -> list[int]:
     return sorted(chosen)
 
 
-def _settle(trainer: DualNetTrainer, optimal: Tensor) -> None:
+def settle(trainer: DualNetTrainer, optimal: Tensor, *, batches: int = _SETTLING) -> None:
     """Train the operator on around a subset, at a rate that falls to 0."""
     config, optimizer = trainer.config, trainer.operator_optimizer
-    batches = min(_SETTLING, config.max_batches)
+    batches = min(batches, config.max_batches)
     for batch in range(batches):
         optimizer.rate = config.operator_rate * (1 - batch / batches)
         trainer.operator_step(trainer.propose(optimal, optimal, 1)[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from maskrank.core.again import choose_again
+from maskrank.core.build import OwnNet, build_trainer
 from maskrank.core.config import TrainConfig
 from maskrank.core.contest import hold_contest
-from maskrank.core.costs import update_by_rows
 from maskrank.core.losses import Task
 from maskrank.core.members import Refitted
-from maskrank.core.operators import MaskedModule, SubsetMLP
+from maskrank.core.operators import SubsetMLP
 from maskrank.core.plan import plan_search
 from maskrank.core.polish import polish_selector
 from maskrank.core.progress import Callback, History, Recorder
@@ -23,26 +24,9 @@ from maskrank.core.ranking import Ranking, rank_features
 from maskrank.core.refit import collapse, fine_tune, refit_mlp
 from maskrank.core.rows import Rows
 from maskrank.core.search import subset_importance
-from maskrank.core.selector import Selector
 from maskrank.core.training import DualNetTrainer, train_dual_net
 
-
-@dataclass(frozen=True)
-class OwnNet:
-    """An operator net of the user's own.
-
-    Attributes
-    ----------
-    make : callable (width, n_outputs) -> nn.Module
-        Its ``forward(x, mask)`` takes the masked features and the mask, both (rows, width).
-    columns : Tensor (d,)
-        Where the d features that can be chosen stand in the net's input.
-    width : int
-    """
-
-    make: Callable[[int, int], nn.Module]
-    columns: Tensor
-    width: int
+_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
 
 @dataclass(frozen=True)
@@ -54,14 +38,14 @@ class DualNetResult:
     ranking : Ranking
     predictor : nn.Module
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
-    judged : nn.Module
-        What of it did not learn from the validation rows.
+    held_out : Tensor (validation rows, outputs)
+        What nets that did not learn from the validation rows say of them, from features chosen without them.
     history : History
     """
 
     ranking: Ranking
     predictor: nn.Module
-    judged: nn.Module
+    held_out: Tensor
     history: History
 
 
@@ -95,34 +79,31 @@ def fit_dual_net(
     net : OwnNet, optional
         None takes the MLP of the recipe.
     learn_all : bool
-        Whether the predictor, when all is decided, may learn from validation rows too.
+        Whether the predictor, when all is decided, may learn from validation rows too. Of few rows (see `again`) the
+        features are then chosen with these, too; ``held_out`` is of those chosen before.
     """
-    device = rows.device
     recorder = Recorder(config.max_batches, callbacks)
     if required is not None:
         config = replace(config, screens=False)
     recorder.begins("screen")
     plan = plan_search(task, rows, size, config=config, generator=generator)
     recorder.learns(plan.summary(rows.n_features))
-    tried = plan.tried
-    if len(tried) < rows.n_features:
-        rows, validation = rows.only(tried), validation.only(tried)
+    tried, config = plan.tried, replace(config, max_batches=plan.most_batches(config.max_batches))
     recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
     recorder.spent("screen")
     with _reproducible(generator, when=net is not None):
-        operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net).to(device)
-        selector = build_selector(rows.n_features, size, config=config, generator=generator).to(device)
-        trainer = DualNetTrainer(
-            operator,
-            selector,
+        trainer = build_trainer(
             task,
-            rows,
-            validation,
+            rows.only(tried) if len(tried) < rows.n_features else rows,
+            validation.only(tried) if len(tried) < rows.n_features else validation,
             size=size,
             config=config,
             exploration=plan.exploration,
             generator=generator,
+            net=net,
         )
+        whole = (rows, validation) if learn_all and plan.may_choose_again(rows) else None
+        del rows, validation  # of a large table the features that are tried are enough from here on
         optimal = train_dual_net(trainer, recorder)
         recorder.begins("polish")
         optimal = _with_required(polish_selector(trainer, optimal), required)
@@ -131,76 +112,23 @@ def fit_dual_net(
         found, optimal = optimal, hold_contest(trainer, optimal, plan.hint)
         recorder.learns(f"contest: {int((~torch.isin(optimal, found)).sum())} of {size} features changed")
         recorder.spent("contest")
-        recorder.settled(tuple(optimal.tolist()))
+        again = whole is not None and plan.left_alone(optimal)
         recorder.begins("refit")
-        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
+        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all and not again)
+        held_out = _answers(refitted.judged, trainer.validation, optimal)
         recorder.spent("refit")
-    for nets in (refitted.predictor, refitted.judged):
-        nets.eval().requires_grad_(False)
-    ranking = rank_features(selector, optimal, tried, names)
-    return DualNetResult(ranking, refitted.predictor, refitted.judged, recorder.history)
-
-
-def build_operator(
-    task: Task,
-    n_features: int,
-    size: int,
-    *,
-    config: TrainConfig,
-    generator: torch.Generator,
-    net: OwnNet | None = None,
-) -> nn.Module:
-    """The MLP of the recipe, or the user's own net behind a mask."""
-    if net is not None:
-        own = net.make(net.width, task.n_outputs)
-        _check_net(own, net.width, task.n_outputs)
-        return MaskedModule(own, net.columns, net.width)
-    if not config.operator_hidden:
-        raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
-    return SubsetMLP(
-        n_features,
-        task.n_outputs,
-        hidden=config.operator_hidden,
-        activation=config.activation,
-        fan_in=2 * (size if config.init_fan_in == "active" else n_features),
-        generator=generator,
-        by_rows=update_by_rows(n_features, size, config.operator_hidden[0], config.n_subsets),
-    )
-
-
-@torch.no_grad()
-def _check_net(net: nn.Module, width: int, n_outputs: int) -> None:
-    """Try a net of the user's own on two rows, so that a misfit is named before any training."""
-    if not isinstance(net, nn.Module):
-        raise ValueError(f"the operator must make an nn.Module, not {type(net).__name__}")
-    if not any(True for _ in net.parameters()):
-        raise ValueError(f"the operator's net, {type(net).__name__}, has no parameters to learn")
-    net.float().eval()
-    try:
-        outputs = net(torch.zeros(2, width), torch.ones(2, width))
-    except (TypeError, RuntimeError) as error:
-        raise ValueError(
-            f"the operator's net, {type(net).__name__}, can't be called as net(x, mask) with x and mask of shape "
-            f"(2, {width}): {error}"
-        ) from error
-    net.train()
-    if tuple(outputs.shape) != (2, n_outputs):
-        raise ValueError(
-            f"the operator's net returns outputs of shape {tuple(outputs.shape)} for 2 rows of {width} features; "
-            f"this task needs (2, {n_outputs})"
-        )
-
-
-def build_selector(n_features: int, size: int, *, config: TrainConfig, generator: torch.Generator) -> Selector:
-    """The selector of the recipe."""
-    return Selector(
-        n_features,
-        hidden=config.selector_hidden,
-        activation=config.activation,
-        fan_in=size if config.init_fan_in == "active" else n_features,
-        generator=generator,
-        by_rows=update_by_rows(n_features, size, config.selector_hidden[0], config.selector_every * config.n_subsets),
-    )
+        if whole is not None and again:
+            recorder.begins("contest")
+            tried, trainer, optimal = choose_again(task, *whole, size=size, config=config, generator=generator)
+            recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
+            recorder.learns("every row counts: the features were chosen again with the held-out rows")
+            recorder.spent("contest")
+            recorder.begins("refit")
+            refitted = _make_predictor(trainer, optimal, callbacks, learn_all=True)
+            recorder.spent("refit")
+        recorder.settled(tuple(optimal.tolist()))
+    predictor = refitted.predictor.eval().requires_grad_(False)
+    return DualNetResult(rank_features(trainer.selector, optimal, tried, names), predictor, held_out, recorder.history)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
@@ -243,6 +171,14 @@ def _make_predictor(
         )
     collapsed = collapse(trainer.operator, optimal)
     return Refitted(collapsed, collapsed)
+
+
+@torch.no_grad()
+def _answers(nets: nn.Module, rows: Rows, subset: Tensor) -> Tensor:
+    """The outputs of nets on the chosen columns: (rows, outputs)."""
+    nets.eval()
+    parts = rows.all().split(getattr(nets, "rows_at_once", _ROWS_AT_ONCE))
+    return torch.cat([nets(part.columns(subset.unsqueeze(0))[0]) for part in parts])
 
 
 @contextmanager

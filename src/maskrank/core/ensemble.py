@@ -50,17 +50,17 @@ _RECIPES = (
 )
 
 
-def recipes(n: int, s: int, *, varied: bool) -> list[Recipe]:
-    """The first n recipes for s features, from the start again where there are fewer; if not varied, the plain ones."""
+def recipes(n: int, *, varied: bool, steps: bool) -> list[Recipe]:
+    """The first n recipes, from the start again where there are fewer; if not varied, the plain ones."""
     usable = [
-        recipe for recipe in _RECIPES if (varied or not recipe.jitter + recipe.steps) and (bins(s) or not recipe.steps)
+        recipe for recipe in _RECIPES if (varied or not recipe.jitter + recipe.steps) and (steps or not recipe.steps)
     ]
     return [usable[turn % len(usable)] for turn in range(n)]
 
 
-def bins(s: int) -> int:
-    """How many bins each of s features has; 0 where there are too many features."""
-    each = min(_MOST_BINS, _MOST_STEPS // s)
+def bins(s: int, n_rows: int) -> int:
+    """How many bins each of s features has, no more in all than there are rows; 0 where that is too few."""
+    each = min(_MOST_BINS, min(_MOST_STEPS, n_rows) // s)
     return each if each >= _MOST_BINS // 4 else 0
 
 
@@ -80,6 +80,10 @@ class Steps(nn.Module):
         self.register_buffer("edges", edges)
         self.register_buffer("centre", centre)
         self.register_buffer("scale", scale)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.get_buffer("edges"))
 
     @classmethod
     def of(cls, x: Tensor, bins: int) -> Steps:
@@ -139,9 +143,12 @@ class StackedMLP(nn.Module):
         return hidden
 
     def take(self, members: Tensor) -> StackedMLP:
-        """Some of the members, copied."""
+        """Some of the members, copied; without the steps where none of them looks at these."""
         weights, biases = ([value.detach()[members] for value in values] for values in (self.weights, self.biases))
-        return StackedMLP(weights, biases, self.activation, self.steps)
+        steps = self.steps
+        if steps is not None and not bool(weights[0][:, steps.n_features :].any()):
+            weights[0], steps = weights[0][:, : steps.n_features].contiguous(), None
+        return StackedMLP(weights, biases, self.activation, steps)
 
     def weighted(self, weight: Tensor) -> StackedMLP:
         """The members with a weight, scaled so that the mean of their outputs is the weighted mean: (members,)."""
@@ -151,10 +158,6 @@ class StackedMLP(nn.Module):
         with torch.no_grad():
             for last in (kept.weights[-1], kept.biases[-1]):
                 last.mul_(factor)
-            if self.steps is not None:
-                s = len(self.steps.get_buffer("edges"))
-                if not bool(kept.weights[0][:, s:].any()):
-                    kept.weights[0], kept.steps = nn.Parameter(kept.weights[0][:, :s].contiguous()), None
         return kept
 
     def forward(self, x: Tensor) -> Tensor:

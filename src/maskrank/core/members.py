@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from maskrank.core.ensemble import Recipe, StackedMLP, blend
 from maskrank.core.losses import Task
 
-FOLDS = 5
 _MOST_JUDGES = 1 << 15  # rows held out that judge; more would take long and tell little more
 _JUDGED_AT_ONCE = 1 << 13  # rows held out in one forward of all nets, so that their inputs fit in memory
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
@@ -49,28 +48,35 @@ class Parts(NamedTuple):
     held: Tensor
 
 
-def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, cross: bool) -> Parts:
-    """Hold out the validation rows, which come last; and, if asked for, as many others four times.
+def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, ways: int) -> Parts:
+    """Hold out the validation rows, which come last; and, in further ways, as many others, no row twice.
 
     Parameters
     ----------
     y : Tensor (n,) or (n, outputs)
         Every part gets its share of each class, or of small and large targets.
+    n_rows : int
+        Rows before the validation rows; at least one for each further way.
     """
-    numbers = torch.arange(len(y))
-    held = [numbers[n_rows :: -(-(len(y) - n_rows) // _MOST_JUDGES)]]
-    if cross:
+    numbers, n_held = torch.arange(len(y)), len(y) - n_rows
+    held = [numbers[n_rows :: -(-n_held // _MOST_JUDGES)]]
+    if ways > 1:
         mixed = torch.randperm(n_rows, generator=generator)
         order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
-        held += [order[first :: FOLDS - 1] for first in range(FOLDS - 1)]
+        parts = max(ways - 1, n_rows // n_held)  # with about as many rows each as are validated on
+        held += [order[first::parts] for first in range(ways - 1)]
     learned = [numbers[:n_rows], *(numbers[~torch.isin(numbers, part)] for part in held[1:])]
-    return Parts(*(_stacked(parts).to(y.device) for parts in (learned, held)))
+    return Parts(*(_stacked(parts, generator).to(y.device) for parts in (learned, held)))
 
 
-def _stacked(parts: Sequence[Tensor]) -> Tensor:
-    """Lists of rows as lines of one length: a shorter list begins again."""
+def _stacked(parts: Sequence[Tensor], generator: torch.Generator) -> Tensor:
+    """Lists of rows as lines of one length: a shorter list begins again, with rows by lot."""
     longest = max(len(part) for part in parts)
-    return torch.stack([part[torch.arange(longest) % len(part)] for part in parts])
+    lines = []
+    for part in parts:
+        again = torch.randperm(len(part), generator=generator)[: longest % len(part)]
+        lines.append(torch.cat([part.repeat(longest // len(part)), part[again]]))
+    return torch.stack(lines)
 
 
 class Members:
@@ -120,9 +126,9 @@ class Members:
         return self._parts.learned[self._way.unsqueeze(1), places.to(self._way.device)]
 
     def with_jitter(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        """Inputs with the noise of each recipe: (members, rows, inputs)."""
+        """Inputs with noise, one for all recipes, each with as much of it as it wants: (members, rows, inputs)."""
         if len(self._noisy):
-            noise = torch.randn((len(self._noisy), *inputs.shape[1:]), generator=generator).to(inputs.device)
+            noise = torch.randn(inputs.shape[1:], generator=generator).to(inputs.device)
             inputs[self._noisy] += self._jitter[self._noisy] * noise
         return inputs
 
@@ -175,13 +181,15 @@ class Members:
         """Of each recipe, over its members."""
         return self.lowest.view(-1, len(self._parts.held)).mean(dim=1)
 
-    def better_half(self) -> Members:
-        """The half of the recipes with the lowest figures, each member at its best moment."""
+    def best(self, n: int) -> Members:
+        """The n recipes with the lowest figures, each member at its best moment."""
         figures, ways = self._figures(), len(self._parts.held)
-        order = figures.argsort()[: max(1, len(figures) // 2)]
+        order = figures.argsort()[: max(1, n)]
         chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
         followed = [self._followed[i] for i in chosen.tolist()]
-        return Members(self._best.take(chosen), self._parts, followed, self._seen[chosen], self.lowest[chosen])
+        nets = self._best.take(chosen)
+        seen = self._seen[chosen, : nets.weights[0].shape[1]]
+        return Members(nets, self._parts, followed, seen, self.lowest[chosen])
 
     @torch.no_grad()
     def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:

@@ -10,16 +10,19 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.crossfit import crossfit, enough_rows
+from maskrank.core.elimination import eliminate, few_rows
 from maskrank.core.exploration import Exploration, HintedExploration, UniformExploration
 from maskrank.core.losses import Task
 from maskrank.core.rows import Rows
-from maskrank.core.screens import Hint, screen, screen_again, with_companions
+from maskrank.core.screens import Hint, in_turns, screen, screen_again, with_companions
 from maskrank.core.subsets import draw_subsets, nth_outside
 
 _OTHERS = 0.25  # features that are tried by lot, against those the screens point at
-_LEAST_CHOICE = 2.5  # features there must be for each chosen one: of fewer, random subsets hold enough
-_NETS_FROM = 16  # features there must be to look at what nets leave
+_HOLD_A_PAIR = 0.125  # share of random subsets with any two features from which on nothing has to be looked for
+_NETS_FROM = 16  # features there must be to look at what nets or an elimination leave
 _LOOKS_AFTER_NETS = 2
+_SHORT_SEARCH = 400  # operator batches where an elimination has proposed a subset: it is the one to beat
+_PLENTY = (1.5, 8)  # clear features for each chosen one, and beyond: which of them go together is the question then
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,18 @@ class Plan:
     exploration: Exploration
     hint: Hint
 
+    def most_batches(self, given: int) -> int:
+        """How many of the given operator batches the search may take."""
+        return min(given, _SHORT_SEARCH) if self.hint.left else given
+
+    def may_choose_again(self, rows: Rows) -> bool:
+        """Whether an elimination was asked, and by so few rows that the held-out ones would tell it more."""
+        return bool(self.hint.left) and few_rows(rows)
+
+    def left_alone(self, optimal: Tensor) -> bool:
+        """Whether a subset is just what the elimination left."""
+        return set(optimal.tolist()) == set(self.hint.left[: len(optimal)])
+
     def summary(self, d: int) -> str:
         """What the screens found among d features, in a line."""
         if not self.hint.units:
@@ -51,7 +66,8 @@ class Plan:
 def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Plan:
     """All features and uniform draws; or, if the recipe has screens, those they point at and some others by lot.
 
-    Where the features are not many against the chosen ones nothing is screened.
+    Where the features are not many against the chosen ones nothing is screened. There, and where more features are
+    clear than can be chosen, an elimination proposes some that go well together.
 
     Parameters
     ----------
@@ -59,27 +75,43 @@ def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, gener
         Training rows.
     """
     d = rows.n_features
-    if not config.screens or d < _LEAST_CHOICE * size:
-        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint([], {}, [], []))
+    if not config.screens:
+        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint())
+    if size * (size - 1) > _HOLD_A_PAIR * d * (d - 1):
+        asked = d >= _NETS_FROM and enough_rows(rows)
+        left = eliminate([rows], size, wanted=size, generator=generator) if asked else []
+        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint(left=left))
     hint = _look(task, rows, size, config=config, generator=generator)
-    hinted = hint.features
-    n_others = math.ceil(_OTHERS * len(hinted))
-    if len(hinted) + n_others >= d:
-        tried = torch.arange(d)
-    else:
-        others = draw_subsets(1, d - len(hinted), n_others, generator=generator)[0]
-        tried = torch.cat([hinted, nth_outside(hinted, others)]).sort().values
+    tried = with_others(hint.features, d, generator)
     hint = hint.renamed(tried)
     return Plan(tried, HintedExploration(hint.units, len(tried), size, generator), hint)
 
 
+def with_others(hinted: Tensor, d: int, generator: torch.Generator) -> Tensor:
+    """Some sorted features and a quarter as many others by lot, of d; all, where these are not many more: sorted."""
+    n_others = math.ceil(_OTHERS * len(hinted))
+    if len(hinted) + n_others >= d:
+        return torch.arange(d)
+    others = draw_subsets(1, d - len(hinted), n_others, generator=generator)[0]
+    return torch.cat([hinted, nth_outside(hinted, others)]).sort().values
+
+
+def n_wanted(size: int) -> int:
+    """How many units the looks are asked for."""
+    return 2 * size + 16
+
+
 def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Hint:
     """What the screens point at, in the target and in what nets on the clear features leave of it."""
-    wanted = 2 * size + 16
+    wanted = n_wanted(size)
     hint = screen(rows, wanted=wanted, generator=generator)
-    known: list[int] = []
     if rows.n_features < _NETS_FROM or not enough_rows(rows):
         return replace(hint, straight=[])
+    each, beyond = _PLENTY
+    if sum(len(unit) == 1 for unit in hint.clear) >= each * size + beyond:
+        left = eliminate([rows], size, wanted=wanted, generator=generator)
+        return replace(hint, units=in_turns(hint.units, [(j,) for j in left]), straight=[], left=left) if left else hint
+    known: list[int] = []
     for _ in range(_LOOKS_AFTER_NETS):
         clear = sorted(hint.clear_features)
         if not clear or clear == known:

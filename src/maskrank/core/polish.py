@@ -21,7 +21,7 @@ _MOST_ROUNDS = 2
 _RATE, _DECAY = 3e-2, 1.0
 _NEAR_WEIGHT = 10.0  # of a neighbour of m_opt in the selector's loss, against 1 for a random subset
 _WORTH_ANOTHER = 0.1  # what a new m_opt must gain, in the spread of its neighbours' losses, to be looked around at
-_MOST_ROWS = 4096
+_MOST_ROWS = 2048
 _MOST_HELD = 1 << 24  # values of these rows that are copied, where the table itself is not
 _VALUES_AT_ONCE = 1 << 20  # of the operator's hidden layers in one forward
 
@@ -97,7 +97,7 @@ def _fit(trainer: DualNetTrainer, subsets: Tensor, losses: Tensor, weights: Tens
 
 @torch.no_grad()
 def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
-    """Mean loss of each subset over the training rows, at most 4,096 of them: (masks,)."""
+    """Mean loss of each subset over the training rows, at most 2,048 of them: (masks,)."""
     rows, training = trainer.rows, trainer.operator.training
     trainer.operator.eval()
     batch = rows.all() if len(rows) <= _MOST_ROWS else rows.sample(_MOST_ROWS, generator=trainer.generator)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from maskrank.core.config import TrainConfig
 from maskrank.core.ensemble import StackedMLP, Steps, bins, recipes, start_nets, visible
 from maskrank.core.losses import Task, subset_losses
-from maskrank.core.members import FOLDS, Members, Refitted, hold_out
+from maskrank.core.members import Members, Refitted, hold_out
 from maskrank.core.nets import Dense
 from maskrank.core.operators import MaskedModule, SubsetMLP
 from maskrank.core.optim import Adam
@@ -25,10 +25,13 @@ from maskrank.core.progress import Callback, Progress
 from maskrank.core.rows import Rows
 
 _VALIDATE_EVERY = 20  # steps
-_FEW_ROWS = 1_000  # up to so many, nets may learn from all rows in turn
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
+_LEAST_WAYS, _MOST_WAYS = 3, 5  # to hold rows out, where nets may learn from all rows in turn
+_MOST_IN_TURN = 20_000  # rows beyond which a fifth more is not worth several times the nets
 _WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
+_GO_ON = 5  # recipes of the lowest loss, that are followed in another cycle
 _LARGEST_BATCH = 512
+_MOST_ENCODED = 1 << 24  # inputs of all rows that are kept in memory
 _VALUES_AT_ONCE = 1 << 18  # inputs of a net of the user's own in one forward
 _FINE_TUNE_SHARE = 0.3  # of the operator's learning rate
 
@@ -88,10 +91,9 @@ def refit_mlp(
     """Train nets after ``config.refit_members`` recipes on the chosen columns, and weigh their answers.
 
     Of each net, the running average of its weights is judged every few steps on rows it does not learn from, and its
-    best moment is kept. These are the validation rows; where rows are few and ``learn_all``, each recipe is followed
-    five times, with another fifth of all rows held out each time, so that recipes are judged by all rows and all rows
-    are learned from. Where too few rows judge, the plain recipes are followed alone, and the better half of the nets
-    answers with one weight.
+    best moment is kept. These are the validation rows; with ``learn_all`` each recipe is followed three to five times,
+    with other rows held out each time, so that more rows judge and all rows are learned from. Where too few rows
+    judge, the plain recipes are followed alone, and the better half of the nets answers with one weight.
 
     The learning rate falls to 0 in a cycle; another one begins, with the better half of the recipes alone, where the
     loss was still falling at the end of the first.
@@ -107,13 +109,12 @@ def refit_mlp(
     """
     x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])
     y = torch.cat([rows.y, validation.y])
-    cross = learn_all and len(y) <= _FEW_ROWS and len(rows) >= FOLDS - 1  # each part has a row at least
-    parts = hold_out(y, len(rows), generator, cross=cross)
+    parts = hold_out(y, len(rows), generator, ways=_ways(len(rows), len(validation)) if learn_all else 1)
     varied = len(parts.held) > 1 or len(validation) >= _MANY_JUDGES
-    followed = [
-        recipe for recipe in recipes(config.refit_members, len(subset), varied=varied) for _ in range(len(parts.held))
-    ]
-    n_bins = bins(len(subset)) if any(recipe.steps for recipe in followed) else 0
+    n_bins = bins(len(subset), len(rows)) if varied else 0
+    usable = recipes(config.refit_members, varied=varied, steps=n_bins > 0)
+    followed = [recipe for recipe in usable for _ in range(len(parts.held))]
+    n_bins = n_bins if any(recipe.steps for recipe in followed) else 0
     seen = torch.stack([visible(importance, recipe, n_bins) for recipe in followed]).unsqueeze(2)
     sizes = (seen.shape[1], *config.refit_hidden, task.n_outputs)
     nets = start_nets(len(followed), sizes, config.activation, generator).to(x.device)
@@ -123,17 +124,16 @@ def refit_mlp(
         nets.weights[0].mul_((seen.shape[1] / seen.sum(dim=1, keepdim=True)).sqrt())
 
     n_batch = _batch_size(config, rows)
-    held_x, held_y = nets.inputs(x[parts.held]), y[parts.held]
+    seen_by = _Inputs(members.nets, x, parts.held)
+    held_y = y[parts.held]
     done, total = 0, sum(config.refit_cycles)
     for turn, cycle in enumerate(config.refit_cycles):
-        if turn:
-            members = members.better_half()
         optimizer = Adam(members.nets.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
         figures = []  # after each judgement
         for step in range(1, cycle + 1):
             optimizer.rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
             index = members.draw(n_batch, generator)
-            outputs = members.nets.members(members.with_jitter(nets.inputs(x[index]), generator))
+            outputs = members.nets.members(members.with_jitter(seen_by.rows(index), generator))
             # One task call sees all members' rows; the factor leaves each member its own mean loss.
             loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean()
             optimizer.zero_grad()
@@ -141,7 +141,7 @@ def refit_mlp(
             optimizer.step()
             members.moved(optimizer.rate, step)
             if step % _VALIDATE_EVERY == 0 or step == cycle:
-                members.judge(task, held_x, held_y, step)
+                members.judge(task, seen_by.held, held_y, step)
                 figures.append(members.figure)
                 for callback in callbacks:
                     told = Progress("refit", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min()))
@@ -149,11 +149,14 @@ def refit_mlp(
                 if step - members.best_step >= max(1, cycle // 3):
                     break
         done += cycle
-        if figures[-1] > (1 - _WORTH_MORE) * figures[2 * len(figures) // 3 - 1]:
+        worth_more = figures[-1] <= (1 - _WORTH_MORE) * figures[2 * len(figures) // 3 - 1]
+        if turn == len(config.refit_cycles) - 1 or not worth_more:
             break
+        members = members.best(_GO_ON)
+        seen_by = _Inputs(members.nets, x, parts.held)
     if varied:
-        return members.weighed(task, held_x, held_y)
-    return (members if turn else members.better_half()).alike()
+        return members.weighed(task, seen_by.held, held_y)
+    return (members if turn else members.best(config.refit_members // 2)).alike()
 
 
 def fine_tune(
@@ -187,6 +190,28 @@ def fine_tune(
             for callback in callbacks:
                 callback(Progress("refit", step, total, float(loss.detach()), 0.0, lowest))
     operator.load_state_dict(kept)
+
+
+class _Inputs:
+    """What nets see of the rows, encoded once where that fits in memory."""
+
+    def __init__(self, nets: StackedMLP, x: Tensor, held: Tensor) -> None:
+        self._nets, self._x = nets, x
+        width = nets.weights[0].shape[1]
+        self._encoded = nets.inputs(x) if len(x) * width <= _MOST_ENCODED else None
+        self.held = self.rows(held)  # (ways, rows held out, inputs)
+
+    def rows(self, index: Tensor) -> Tensor:
+        """(...,) -> (..., inputs), a copy."""
+        return self._nets.inputs(self._x[index]) if self._encoded is None else self._encoded[index]
+
+
+def _ways(n_rows: int, n_held: int) -> int:
+    """In how many ways rows are held out, so that about as many judge as tell nets apart."""
+    if n_rows + n_held > _MOST_IN_TURN:
+        return 1
+    wanted = min(_MOST_WAYS, max(_LEAST_WAYS, -(-_MANY_JUDGES // n_held)))
+    return wanted if n_rows >= wanted - 1 else 1  # each part has a row at least
 
 
 def _batch_size(config: TrainConfig, rows: Rows) -> int:

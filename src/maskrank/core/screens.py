@@ -10,7 +10,8 @@ points at, among uniform draws.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 import torch
@@ -65,17 +66,20 @@ class Hint:
         Features that go with those of the clear units far more than chance has it, the closest first.
     straight : list of int
         Features whose lines explain most together, the last to be given up first.
+    left : list of int
+        Features that an elimination leaves (see `elimination`), and behind them those it gives up last.
     """
 
-    units: list[Unit]
-    clear: dict[Unit, float]
-    companions: list[int]
-    straight: list[int]
+    units: list[Unit] = field(default_factory=list)
+    clear: dict[Unit, float] = field(default_factory=dict)
+    companions: list[int] = field(default_factory=list)
+    straight: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
 
     @property
     def features(self) -> Tensor:
         """All of them, sorted."""
-        return torch.tensor(sorted({j for unit in self.units for j in unit} | set(self.companions)))
+        return torch.tensor(sorted({j for unit in self.units for j in unit} | {*self.companions, *self.left}))
 
     @property
     def clear_features(self) -> list[int]:
@@ -90,6 +94,7 @@ class Hint:
             {tuple(place[j] for j in unit): far for unit, far in self.clear.items()},
             [place[j] for j in self.companions],
             [place[j] for j in self.straight],
+            [place[j] for j in self.left],
         )
 
 
@@ -122,7 +127,7 @@ def screen_again(rows: Rows, index: Tensor, unexplained: Tensor, hint: Hint, *, 
     """
     more = _look(rows, index, unexplained, frozenset(hint.clear_features), wanted, 1)
     clear = {**hint.clear, **{unit: more.clear[unit] for unit in more.clear if unit not in hint.clear}}
-    return Hint(list(dict.fromkeys([*clear, *hint.units, *more.units])), clear, [], hint.straight)
+    return replace(hint, units=list(dict.fromkeys([*clear, *hint.units, *more.units])), clear=clear)
 
 
 @torch.no_grad()
@@ -145,7 +150,7 @@ def with_companions(rows: Rows, hint: Hint, *, most: int, generator: torch.Gener
     far[torch.tensor(clear, device=far.device)] = 0.0
     best = far.topk(min(most, len(far)))
     companions = [j for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True) if value > _COMPANY]
-    return Hint(hint.units, hint.clear, companions, hint.straight)
+    return replace(hint, companions=companions)
 
 
 def _look(rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, looks: int) -> Hint:
@@ -159,16 +164,20 @@ def _look(rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: i
         atoms = _Atoms.promising(batch, singles, rest.directions(), sorted(now_known))
         before = len(units)
         atoms.explain(rest, units, wanted, beyond_chance=True, known=known)
-        if len(units) == before or look == looks or len(batch) * d > _LOOK_AGAIN:
+        if len(units) in (before, wanted) or look == looks or len(batch) * d > _LOOK_AGAIN:
             atoms.explain(rest, units, wanted, beyond_chance=False, known=known)
             break
     best = alone.topk(min(wanted, d))
     by_themselves = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
     both = {**{unit: _BY_ITSELF * value for unit, value in by_themselves.items()}, **units}
     straight = _straight(batch, alone, target_directions(y), steps=wanted)
-    lists = (units, by_themselves, [(j,) for j in straight])
-    in_turns = dict.fromkeys(unit for turn in zip_longest(*lists) for unit in turn if unit is not None)
-    return Hint(list(in_turns), {unit: both[unit] for unit in in_turns if both.get(unit, 0.0) > 0}, [], straight)
+    listed = in_turns(units, by_themselves, [(j,) for j in straight])
+    return Hint(listed, {unit: both[unit] for unit in listed if both.get(unit, 0.0) > 0}, straight=straight)
+
+
+def in_turns(*lists: Iterable[Unit]) -> list[Unit]:
+    """The first of each list, then the second, ...; each unit once."""
+    return list(dict.fromkeys(unit for turn in zip_longest(*lists) for unit in turn if unit is not None))
 
 
 def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> list[int]:

@@ -8,6 +8,9 @@ from torch import Tensor, nn
 from maskrank.core.search import subset_importance
 from maskrank.core.selector import Selector
 
+_MOST_PATIENCE = 4  # times the patience, without progress, that a ranking may take to settle
+_LEAST_PROGRESS = 0.01  # share by which the figure must fall to count as progress, where the ranking counts, too
+
 
 class EarlyStopping:
     """Watches the validation figure of m_opt and remembers operator, selector and m_opt of the best moment together.
@@ -26,7 +29,8 @@ class EarlyStopping:
         Batches without progress after which training may end.
     agreement : float
         The correlation of the scores, then and now, from which the ranking counts as settled; at most -1 leaves the
-        ranking out of it.
+        ranking out of it. Where features stand in for one another it may never settle: after four times the patience
+        training ends all the same.
     """
 
     def __init__(
@@ -38,7 +42,9 @@ class EarlyStopping:
         self._agreement = agreement
         self._states: tuple[dict[str, Tensor], ...] | None = None
         self._scores: Tensor | None = None
-        self._since = 0
+        self._since = self._progress = 0
+        self._least = _LEAST_PROGRESS if agreement > -1 else 0.0
+        self._passed = float("inf")  # the figure at the last progress
         self.best_value = float("inf")
         self.optimal = optimal
 
@@ -47,10 +53,12 @@ class EarlyStopping:
         if value < self.best_value:
             self.best_value, self.optimal = value, optimal
             self._keep()
+        if value < (1 - self._least) * self._passed:
+            self._passed, self._progress = value, batch
             self._wait_from(batch, optimal)
         if batch - self._since < self._patience:
             return False
-        if self._has_settled(optimal):
+        if self._has_settled(optimal) or batch - self._progress >= _MOST_PATIENCE * self._patience:
             return True
         self._wait_from(batch, optimal)
         return False

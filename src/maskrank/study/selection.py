@@ -26,7 +26,7 @@ STUDY = Study(
         Part("glass_without_id", _SMALL[:-1], {"dualnet": {}, **_FILTERS}),
         Part("vowel", _SMALL, {"dualnet": {}, **_FILTERS}, published_test=False),
         Part("tox171", _LARGE, {"dualnet": {}, **_WIDE}),
-        Part("yale32", (10, 30, 50), {"dualnet": YALE_CNN, **_WIDE}),
+        Part("yale32", _LARGE, {"dualnet": {}, **_WIDE}),
     ),
     quick=(
         Part("glass", (5,), {"dualnet": {}, **_FILTERS}, folds=2),

@@ -1,0 +1,205 @@
+"""Features given up one after the other, by what those that are left would lose, without any net.
+
+Where many features tell a little each, as genes and pixels do, single features and pairs say little about which of
+them go well together. Two machines that are solved at once do. Of few rows it is a Gaussian kernel machine with a
+mask on its inputs: the derivative of its leave-one-out error by the mask, at a mask of ones, says what each feature
+is worth beside the others, as the selector's derivative does for the nets. Of many rows it is a ridge regression on
+the features' lines, from which one feature is taken out exactly.
+
+What is left in the end is a proposal: nets decide whether it is better than m_opt (`contest`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from maskrank.core.evidence import AT_ONCE, lines_of, orthonormal, unit_length, values_of
+from maskrank.core.rows import Batch, Rows
+
+MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
+_KERNEL_WORK = 1e9  # rows² times features at the most
+_MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
+_KERNEL_RIDGE, _LINE_RIDGE = 0.3, 0.03
+_WIDTHS = (2.0**-8, 2.0**4)  # of the kernel, against the mean distance of rows
+_GIVEN_UP = 0.1  # of the features that are left, at once
+_ONE_BY_ONE = 256  # features of a ridge regression from which on they are given up singly
+
+
+def few_rows(rows: Rows) -> bool:
+    """Whether a kernel machine looks at them: fewer rows than features."""
+    return len(rows) < min(rows.n_features, MOST_FEW_ROWS + 1)
+
+
+@torch.no_grad()
+def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch.Generator) -> list[int]:
+    """The s features that are left in the end, and behind them those that were given up last: ``wanted`` in all.
+
+    Parameters
+    ----------
+    parts : sequence of Rows
+        Of the same features; their rows together are looked at.
+    """
+    batches = _some_rows(parts, MOST_FEW_ROWS if few_rows(parts[0]) else _MOST_ROWS, generator)
+    y = torch.cat([batch.y for batch in batches])
+    target = _numbers(y)
+    n, d = len(y), parts[0].n_features
+    if few_rows(parts[0]):
+        features = _best_alone(batches, target, most=max(wanted, int(_KERNEL_WORK / n**2)), d=d)
+        order = _by_kernel(_of_deviation_1(unit_length(_values(batches, features))), target, size)
+    elif d <= _MOST_LINES:
+        features = torch.arange(d, device=target.device)
+        order = _by_lines(_of_deviation_1(lines_of(_values(batches, features))), target, size)
+    else:
+        return []
+    return features[order[:wanted]].tolist()
+
+
+def _some_rows(parts: Sequence[Rows], most: int, generator: torch.Generator) -> list[Batch]:
+    """Rows by lot, of each part its share."""
+    total = sum(len(part) for part in parts)
+    share = min(1.0, most / total)
+    return [
+        part.take(torch.randperm(len(part), generator=generator)[: math.ceil(share * len(part))].to(part.device))
+        for part in parts
+    ]
+
+
+def _numbers(y: Tensor) -> Tensor:
+    """Classes as centred zeros and ones, numbers without their outliers: (n, outputs), each row's mean square 1."""
+    columns = y.reshape(len(y), -1).double() if y.dtype.is_floating_point else F.one_hot(y).double()
+    columns = lines_of(columns.t()).t() if y.dtype.is_floating_point else columns - columns.mean(dim=0)
+    size = columns.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
+    return (columns / size).float()
+
+
+def _best_alone(batches: Sequence[Batch], target: Tensor, *, most: int, d: int) -> Tensor:
+    """The features whose lines go best with the target, sorted: (at most ``most``,)."""
+    features = torch.arange(d, device=target.device)
+    if d <= most:
+        return features
+    basis = orthonormal(target)
+    blocks = torch.split(features, max(1, AT_ONCE // len(target)))
+    told = [(lines_of(_values(batches, some)) @ basis).square().sum(dim=1) for some in blocks]
+    return torch.cat(told).topk(most).indices.sort().values
+
+
+def _values(batches: Sequence[Batch], features: Tensor) -> Tensor:
+    """Columns of all rows, each as a row: (k, n)."""
+    return torch.cat([values_of(batch, features) for batch in batches], dim=1)
+
+
+def _of_deviation_1(lines: Tensor) -> Tensor:
+    """Of lines of length 1: (k, n) -> (n, k)."""
+    return (lines * math.sqrt(lines.shape[1])).t()
+
+
+def _by_kernel(x: Tensor, target: Tensor, size: int) -> Tensor:
+    """Places of all features: those that are left first, then those given up last.
+
+    Parameters
+    ----------
+    x : Tensor (n, k)
+    target : Tensor (n, outputs)
+    """
+    left, narrow = torch.arange(x.shape[1], device=x.device), 1.0
+    given_up: list[Tensor] = []
+    while len(left) > size:
+        some = x[:, left]
+        apart = _apart(some @ some.t()) / (2 * len(left))
+        # At the width that suits the features best, a stronger mask helps those that tell something and no other.
+        narrow = _best_width(apart, target, narrow)
+        worth = loo_importance(some, target, narrow)
+        keep = max(size, len(left) - max(1, int(_GIVEN_UP * len(left))))
+        order = worth.argsort(descending=True, stable=True)
+        given_up.append(left[order[keep:]])
+        left = left[order[:keep].sort().values]
+    return torch.cat([left, *reversed(given_up)])
+
+
+def _best_width(apart: Tensor, target: Tensor, narrow: float) -> float:
+    """The width of the least error, by halves and doubles of the last one."""
+    errors = {narrow: float(_left_out(apart * narrow, target))}
+    for factor in (0.5, 2.0):
+        by = min(errors, key=errors.__getitem__) * factor
+        while by not in errors and _WIDTHS[0] <= by <= _WIDTHS[1]:
+            errors[by] = float(_left_out(apart * by, target))
+            if errors[by] > min(errors.values()):
+                break
+            by *= factor
+    return min(errors, key=errors.__getitem__)
+
+
+def loo_importance(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
+    """Minus the derivative of a Gaussian kernel machine's leave-one-out error by the mask on its inputs: (k,).
+
+    The machine is a kernel ridge regression with K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
+
+    Parameters
+    ----------
+    x : Tensor (n, k)
+        Features of deviation 1.
+    target : Tensor (n, outputs)
+    narrow : float
+        c.
+    """
+    with torch.enable_grad():
+        mask = torch.ones(x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
+        apart = _apart((x * mask) @ x.t())
+        error = _left_out(apart * (narrow / (2 * x.shape[1])), target)
+        (slope,) = torch.autograd.grad(error, mask)
+    return -slope
+
+
+def _apart(products: Tensor) -> Tensor:
+    """Squared distances, from scalar products: (n, n)."""
+    squares = products.diagonal()
+    return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
+
+
+def _left_out(apart: Tensor, target: Tensor) -> Tensor:
+    """The mean squared error of rows left out, by a machine with K = exp(-apart).
+
+    It is known without training again: what the machine says of a row, over the diagonal of its inverse.
+    """
+    n = len(apart)
+    ridge = _KERNEL_RIDGE * torch.eye(n, dtype=apart.dtype, device=apart.device)
+    inverse = torch.linalg.inv(torch.exp(-apart) + 1 / n + ridge)  # 1 / n stands for the intercept
+    error: Tensor = ((inverse @ target) / inverse.diagonal().unsqueeze(1)).square().mean()
+    return error
+
+
+def _by_lines(x: Tensor, target: Tensor, size: int) -> Tensor:
+    """Places of all features: those that are left first, then those given up last."""
+    n = len(x)
+    x, target = x.double(), target.double()
+    gram, overlap = x.t() @ x / n, x.t() @ target / n
+    left = torch.arange(len(gram), device=x.device)
+    given_up: list[Tensor] = []
+    inverse = weights = gram[:0]
+    while len(left) > size:
+        singly = len(inverse) == len(left)
+        if not singly:
+            some = gram[left][:, left]
+            inverse = torch.linalg.inv(some + _LINE_RIDGE * torch.eye(len(left), dtype=x.dtype, device=x.device))
+            weights = inverse @ overlap[left]
+        lost = weights.square().sum(dim=1) / inverse.diagonal()
+        if len(left) > max(size, _ONE_BY_ONE):
+            keep = max(size, _ONE_BY_ONE, len(left) - max(1, int(_GIVEN_UP * len(left))))
+            order = lost.argsort(descending=True, stable=True)
+            given_up.append(left[order[keep:]])
+            left = left[order[:keep].sort().values]
+            continue
+        out = int(lost.argmin())
+        column, pivot = inverse[:, out], inverse[out, out]
+        weights = weights - torch.outer(column / pivot, weights[out])
+        inverse = inverse - torch.outer(column / pivot, column)
+        rest = torch.arange(len(left), device=x.device) != out
+        inverse, weights = inverse[rest][:, rest], weights[rest]
+        given_up.append(left[out : out + 1])
+        left = left[rest]
+    return torch.cat([left, *reversed(given_up)])

@@ -1,0 +1,80 @@
+"""Where rows are few, the features are chosen again with the rows that were held out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+import torch
+
+from maskrank.core import again, dual_net
+from maskrank.core.config import DEFAULT
+from maskrank.core.dual_net import DualNetResult, fit_dual_net
+from maskrank.core.losses import MulticlassTask
+from maskrank.core.rows import Rows
+
+N, D, SIZE = 80, 150, 6
+CONFIG = replace(DEFAULT, max_batches=40, phase1_batches=16, refit_cycles=(40,), polish_subsets=32)
+
+
+def genes() -> tuple[Rows, Rows]:
+    """Three classes that 60 of 150 features tell a little of each."""
+    g = torch.Generator().manual_seed(0)
+    y = torch.arange(N) % 3
+    x = torch.randn((N, D), generator=g) + 1.2 * torch.randn((3, D), generator=g)[y] * (torch.arange(D) < 60)
+    return Rows(x[:60], y[:60]), Rows(x[60:], y[60:])
+
+
+@pytest.fixture(autouse=True)
+def elimination_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever nets of forty steps say of it."""
+    monkeypatch.setattr(dual_net, "hold_contest", lambda _, optimal, hint: torch.tensor(sorted(hint.left[:SIZE])))
+
+
+def fitted(rows: Rows, validation: Rows, *, learn_all: bool) -> DualNetResult:
+    names = [str(j) for j in range(D)]
+    return fit_dual_net(
+        MulticlassTask(3),
+        rows,
+        validation,
+        size=SIZE,
+        config=CONFIG,
+        generator=torch.Generator().manual_seed(1),
+        names=names,
+        learn_all=learn_all,
+    )
+
+
+def test_held_out_rows_take_part_in_the_choice_and_not_in_its_figure() -> None:
+    rows, validation = genes()
+    before, after = (fitted(rows, validation, learn_all=learn_all) for learn_all in (False, True))
+    assert torch.equal(before.held_out, after.held_out)
+    with mock.patch.object(again, "eliminate", wraps=again.eliminate) as eliminated:
+        fitted(rows, validation, learn_all=True)
+    (parts, _), _ = eliminated.call_args
+    assert [len(part) for part in parts] == [60, 20]
+    assert before.ranking.order[:SIZE].tolist() != after.ranking.order[:SIZE].tolist()
+
+
+def test_rows_of_the_users_own_take_no_part_in_the_choice() -> None:
+    rows, validation = genes()
+    with mock.patch.object(dual_net, "choose_again") as chosen_again:
+        fitted(rows, validation, learn_all=False)
+    assert not chosen_again.called
+
+
+def test_the_chosen_are_those_that_are_scored_and_predicted_from() -> None:
+    rows, validation = genes()
+    result = fitted(rows, validation, learn_all=True)
+    chosen = torch.as_tensor(result.ranking.order[:SIZE].copy()).sort().values
+    assert result.ranking.support.nonzero()[0].tolist() == chosen.tolist()
+    x = torch.cat([part.all().dense() for part in (rows, validation)])
+    y = torch.cat([rows.y, validation.y])
+    assert (result.predictor(x[:, chosen]).argmax(dim=1) == y).float().mean() > 0.8
+
+
+def test_the_same_seed_gives_the_same_choice() -> None:
+    first, second = (fitted(*genes(), learn_all=True) for _ in range(2))
+    assert first.ranking.order.tolist() == second.ranking.order.tolist()
+    assert torch.equal(first.held_out, second.held_out)

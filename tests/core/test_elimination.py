@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from maskrank.core import elimination
+from maskrank.core.elimination import _by_lines, eliminate, few_rows, loo_importance
+from maskrank.core.rows import Rows
+
+
+def few(generator: torch.Generator, d: int = 120, noise: float = 0.3) -> Rows:
+    """Sixty rows; a class that features 3 and 7 tell together, neither of them straight."""
+    x = torch.randn((60, d), generator=generator)
+    y = (x[:, 3].square() + x[:, 7].square() + noise * torch.randn(60, generator=generator) > 1.5).long()
+    return Rows(x, y)
+
+
+def left_of(rows: Rows, size: int, **options: int) -> list[int]:
+    again = torch.Generator().manual_seed(1)
+    return eliminate([rows], size, generator=again, **{"wanted": size, **options})
+
+
+def errors_left_out(x: Tensor, target: Tensor, scale: Tensor) -> Tensor:
+    """The error of each row under a machine trained without it: by training so many machines."""
+    n, k = x.shape
+    apart = (x.unsqueeze(0) - x.unsqueeze(1)).square() @ scale
+    kernel = torch.exp(-apart / (2 * k)) + 1 / n
+    errors = []
+    for row in range(n):
+        others = torch.arange(n) != row
+        machine = kernel[others][:, others] + elimination._KERNEL_RIDGE * torch.eye(n - 1, dtype=x.dtype)
+        weights = torch.linalg.solve(machine, target[others])
+        errors.append(target[row] - kernel[row, others] @ weights)
+    return torch.stack(errors).square().mean()
+
+
+def test_importance_is_the_slope_of_the_error_of_rows_left_out(generator: torch.Generator) -> None:
+    x = torch.randn((12, 4), generator=generator, dtype=torch.float64)
+    target = torch.randn((12, 2), generator=generator, dtype=torch.float64)
+    ones, small = torch.ones(4, dtype=torch.float64), 1e-5
+    slopes = [
+        (errors_left_out(x, target, ones + small * unit) - errors_left_out(x, target, ones - small * unit))
+        / (2 * small)
+        for unit in torch.eye(4, dtype=torch.float64)
+    ]
+    torch.testing.assert_close(loo_importance(x, target), -torch.stack(slopes), rtol=1e-4, atol=1e-8)
+
+
+def test_of_few_rows_features_that_bend_are_left(generator: torch.Generator) -> None:
+    rows = few(generator)
+    assert few_rows(rows)
+    assert set(left_of(rows, 4)) >= {3, 7}
+
+
+def test_those_given_up_last_stand_behind_those_left(generator: torch.Generator) -> None:
+    rows = few(generator)
+    more = left_of(rows, 4, wanted=20)
+    assert len(set(more)) == 20
+    assert set(more[:4]) == set(left_of(rows, 4))
+
+
+def test_rows_in_two_parts_are_looked_at_together(generator: torch.Generator) -> None:
+    rows = few(generator)
+    x, y = rows.all().dense(), rows.y
+    parts = [Rows(x[:25], y[:25]), Rows(x[25:], y[25:])]
+    left = eliminate(parts, 4, wanted=4, generator=torch.Generator().manual_seed(1))
+    assert set(left) == set(left_of(rows, 4))
+    assert set(left) != set(left_of(parts[0], 4))
+
+
+def test_of_very_many_features_those_best_alone_are_looked_at(
+    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn((50, 400), generator=generator)
+    rows = Rows(x, (x[:, 5] + x[:, 300]).unsqueeze(1))
+    monkeypatch.setattr(elimination, "_KERNEL_WORK", 50**2 * 30)
+    assert set(left_of(rows, 3)) >= {5, 300}
+
+
+def test_lines_are_given_up_one_by_one_by_what_the_others_lose(generator: torch.Generator) -> None:
+    """Against a ridge regression that is solved anew for each feature in turn."""
+    x = torch.randn((80, 6), generator=generator, dtype=torch.float64)
+    x[:, 1] = x[:, 0] + 0.3 * x[:, 1]  # two that stand in for one another
+    target = (x @ torch.tensor([1.0, 1.0, 0.5, 0.3, 0.1, 0.0], dtype=torch.float64)).unsqueeze(1)
+
+    def loss(features: list[int]) -> float:
+        some = x[:, features]
+        gram = some.t() @ some / 80 + elimination._LINE_RIDGE * torch.eye(len(features), dtype=x.dtype)
+        overlap = some.t() @ target / 80
+        return -float((overlap * torch.linalg.solve(gram, overlap)).sum())
+
+    left, given_up = list(range(6)), []
+    while len(left) > 2:
+        out = min(left, key=lambda j: loss([i for i in left if i != j]))
+        left.remove(out)
+        given_up.append(out)
+    assert _by_lines(x, target, 2).tolist() == [*left, *reversed(given_up)]
+
+
+def test_of_many_rows_lines_that_go_together_are_left(generator: torch.Generator) -> None:
+    x = torch.randn((500, 40), generator=generator)
+    x[:, 20:] = x[:, :20] + 0.5 * torch.randn((500, 20), generator=generator)  # weaker doubles
+    rows = Rows(x, x[:, :5].sum(dim=1, keepdim=True) + 0.5 * torch.randn((500, 1), generator=generator))
+    assert not few_rows(rows)
+    assert set(left_of(rows, 5)) == {0, 1, 2, 3, 4}
+
+
+def test_many_lines_are_given_up_a_share_at_a_time(generator: torch.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn((400, 60), generator=generator)
+    rows = Rows(x, x[:, 50:54].sum(dim=1, keepdim=True))
+    monkeypatch.setattr(elimination, "_ONE_BY_ONE", 10)
+    order = left_of(rows, 4, wanted=60)
+    assert set(order[:4]) == {50, 51, 52, 53}
+    assert sorted(order) == list(range(60))
+
+
+def test_an_outlier_and_a_constant_leave_numbers() -> None:
+    x = torch.randn((40, 60), generator=torch.Generator().manual_seed(2))
+    y = x[:, :1].clone()
+    x[3, 10], x[:, 11], y[5] = 1e8, 4.0, 1e6
+    assert len(set(left_of(Rows(x, y), 5))) == 5
+    assert len(set(left_of(Rows(x[:, :20], y), 5))) == 5
