@@ -102,8 +102,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         X_val, y_val : the same, optional
             Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen; of a table of up to
-            1,000 rows the predictor's nets then learn from these in turn, too. ``validation_score_`` is of nets that
-            did not.
+            20,000 rows the predictor's nets then learn from these in turn, too, and where there are fewer rows than
+            features these may take part in a second choice. ``validation_score_`` is of nets that did not learn
+            from them, on features chosen without them.
 
         Returns
         -------

@@ -163,6 +163,8 @@ def study(
 ) -> None:
     """Run an experiment of the paper, or one with known answers, again, and write its tables and figures.
 
+    "all" are the six of the paper; needles, with known answers, stands beside.
+
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
     from pathlib import Path

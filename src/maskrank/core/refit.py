@@ -95,7 +95,7 @@ def refit_mlp(
     with other rows held out each time, so that more rows judge and all rows are learned from. Where too few rows
     judge, the plain recipes are followed alone, and the better half of the nets answers with one weight.
 
-    The learning rate falls to 0 in a cycle; another one begins, with the better half of the recipes alone, where the
+    The learning rate falls to 0 in a cycle; another one begins, with the best five recipes alone, where the
     loss was still falling at the end of the first.
 
     Parameters
