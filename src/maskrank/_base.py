@@ -103,8 +103,8 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
             Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen; of a table of up to
             20,000 rows the predictor's nets then learn from these in turn, too, and where there are fewer rows than
-            features these may take part in a second choice. ``validation_score_`` is of nets that did not learn
-            from them, on features chosen without them.
+            features (and no more than 768) these may take part in a second choice. ``validation_score_`` is of nets
+            that did not learn from them, on features chosen without them.
 
         Returns
         -------

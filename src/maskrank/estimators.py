@@ -75,10 +75,10 @@ _ATTRIBUTES = """
     history_ : History
         Losses of both nets, phases, and m_opt over time.
     validation_score_, baseline_score_ : float
-        Accuracy, or mean squared error, on the held-out rows: of the predictor, or those of its nets that did not
-        learn from these rows, and of the best constant answer.
+        Accuracy, or mean squared error, on the held-out rows: of nets that did not learn from these rows, on
+        features chosen without them, and of the best constant answer.
     signal_ : bool
-        Whether the predictor's loss on the held-out rows is lower than the best constant answer's, beyond chance.
+        Whether the loss of these nets on the held-out rows is lower than the best constant answer's, beyond chance.
     stability_ : Stability or None
         What the repeats agree on: how often each feature was chosen, intervals of its rank and its score, and a
         consensus. None without ``n_repeats``.

@@ -49,12 +49,13 @@ def fitted(rows: Rows, validation: Rows, *, learn_all: bool) -> DualNetResult:
 def test_held_out_rows_take_part_in_the_choice_and_not_in_its_figure() -> None:
     rows, validation = genes()
     before, after = (fitted(rows, validation, learn_all=learn_all) for learn_all in (False, True))
-    assert torch.equal(before.held_out, after.held_out)
+    right = (after.held_out.argmax(dim=1) == validation.y).float().mean()
+    assert right > 0.6
     with mock.patch.object(again, "eliminate", wraps=again.eliminate) as eliminated:
         fitted(rows, validation, learn_all=True)
     (parts, _), _ = eliminated.call_args
     assert [len(part) for part in parts] == [60, 20]
-    assert before.ranking.order[:SIZE].tolist() != after.ranking.order[:SIZE].tolist()
+    assert before.ranking.support.tolist() != after.ranking.support.tolist()
 
 
 def test_rows_of_the_users_own_take_no_part_in_the_choice() -> None:
@@ -69,9 +70,27 @@ def test_the_chosen_are_those_that_are_scored_and_predicted_from() -> None:
     result = fitted(rows, validation, learn_all=True)
     chosen = torch.as_tensor(result.ranking.order[:SIZE].copy()).sort().values
     assert result.ranking.support.nonzero()[0].tolist() == chosen.tolist()
+    assert list(result.history.optimal[-1][1]) == chosen.tolist()
     x = torch.cat([part.all().dense() for part in (rows, validation)])
     y = torch.cat([rows.y, validation.y])
     assert (result.predictor(x[:, chosen]).argmax(dim=1) == y).float().mean() > 0.8
+
+
+def test_a_choice_that_the_elimination_lost_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dual_net, "hold_contest", lambda _, optimal, hint: optimal)
+    with mock.patch.object(dual_net, "choose_again") as chosen_again:
+        fitted(*genes(), learn_all=True)
+    assert not chosen_again.called
+
+
+def test_rows_stay_parted_for_the_predictor() -> None:
+    rows, validation = genes()
+    tried, trainer, optimal = again.choose_again(
+        MulticlassTask(3), rows, validation, size=SIZE, config=CONFIG, generator=torch.Generator().manual_seed(1)
+    )
+    assert (len(trainer.rows), len(trainer.validation)) == (60, 20)
+    assert torch.equal(trainer.rows.all().dense(), rows.all().dense()[:, tried])
+    assert len(optimal) == SIZE
 
 
 def test_the_same_seed_gives_the_same_choice() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from maskrank.core.ensemble import Recipe, StackedMLP, Steps, bins, blend, recipes, visible
+from maskrank.core.ensemble import Recipe, StackedMLP, Steps, bins, blend, links, recipes
 from maskrank.core.losses import RegressionTask
 
 
@@ -59,10 +59,27 @@ def test_plain_recipes_are_without_noise_and_steps() -> None:
 
 
 def test_a_net_sees_the_first_features_and_their_steps() -> None:
-    importance = torch.tensor([0.1, 0.9, 0.5])
-    assert visible(importance, Recipe(0.1, share=0.6), 2).tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0]
-    assert visible(importance, Recipe(0.1, share=0.4, steps=True), 2).tolist() == [0, 1, 0, 0, 0, 1, 1, 0, 0]
-    assert visible(importance, Recipe(0.1, share=0.01), 0).tolist() == [0, 1, 0]
+    def seen(recipe: Recipe, bins: int) -> list[float]:
+        first, second = links(torch.tensor([0.1, 0.9, 0.5]), recipe, bins, (6, 4))
+        assert first.eq(first[:, :1]).all()  # by every unit
+        assert second.shape == (6, 4)
+        assert second.all()
+        return first[:, 0].tolist()
+
+    assert seen(Recipe(0.1, share=0.6), 2) == [0, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert seen(Recipe(0.1, share=0.4, steps=True), 2) == [0, 1, 0, 0, 0, 1, 1, 0, 0]
+    assert seen(Recipe(0.1, share=0.01), 0) == [0, 1, 0]
+
+
+@pytest.mark.parametrize("s", [1, 3, 5])
+def test_in_an_additive_net_no_way_leads_from_two_features_to_one_unit(s: int) -> None:
+    layers = links(torch.ones(s), Recipe(0.1, steps=True, additive=True), 2, (6, 7, 6))
+    reached = layers[0]
+    for layer in layers[1:]:
+        reached = reached @ layer
+    by_feature = torch.stack([reached[j] + reached[s + 2 * j : s + 2 * j + 2].sum(dim=0) for j in range(s)]) > 0
+    assert by_feature.sum(dim=0).max() == 1
+    assert by_feature.any(dim=1).all()
 
 
 def test_a_blend_is_no_worse_than_its_best_part_and_leaves_out_what_does_not_help(generator: torch.Generator) -> None:

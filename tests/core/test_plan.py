@@ -60,6 +60,34 @@ def test_nothing_is_screened_where_the_features_are_not_many_against_the_chosen(
     assert bool(planned.hint.units) == screened
 
 
+def plenty(n: int, d: int) -> Rows:
+    """Thirty features that tell a little each."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn((n, d), generator=g)
+    return Rows(x, (x[:, :30].sum(dim=1) + torch.randn(n, generator=g) > 0).long())
+
+
+def test_where_clear_features_are_plenty_an_elimination_proposes_and_the_search_is_short() -> None:
+    rows = plenty(1500, 60)
+    planned = plan_search(BinaryTask(), rows, 6, config=DEFAULT, generator=torch.Generator().manual_seed(0))
+    assert set(planned.tried[planned.hint.left[:6]].tolist()) <= set(range(30))
+    assert planned.shortened(DEFAULT).max_batches == DEFAULT.phase1_batches + 240
+    assert planned.shortened(replace(DEFAULT, phase1_batches=900)).max_batches == 1140  # Phase II is left its time
+    assert not planned.may_choose_again(rows)  # there are rows enough
+    few = plan_search(BinaryTask(), rows_of(40), 3, config=DEFAULT, generator=torch.Generator().manual_seed(0))
+    assert few.shortened(DEFAULT) == DEFAULT
+
+
+def test_without_a_proposal_plenty_of_clear_features_are_looked_at_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maskrank.core.elimination._MOST_LINES", 50)
+    with mock.patch.object(plan, "crossfit", wraps=plan.crossfit) as nets:
+        planned = plan_search(
+            BinaryTask(), plenty(1500, 60), 6, config=DEFAULT, generator=torch.Generator().manual_seed(0)
+        )
+    assert nets.called
+    assert not planned.hint.left
+
+
 def test_what_small_nets_leave_unexplained_is_looked_at_again() -> None:
     rows = rows_of(40)
     with mock.patch.object(plan, "screen_again", wraps=plan.screen_again) as again:

@@ -39,7 +39,7 @@ def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: 
 
 def test_the_best_recipes_are_kept_each_at_its_best_moment() -> None:
     nets = StackedMLP([torch.zeros((4, 1, 1))], [torch.zeros((4, 1, 1))], "silu")
-    members = Members(nets, ONE_WAY, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
+    members = Members(nets, ONE_WAY, [Recipe(0.0)] * 4, [])
     for step, judged in ((20, [4.0, 1.0, 3.0, 2.0]), (40, [5.0, 5.0, 0.5, 5.0])):
         for average in members._average.parameters():
             average.data.fill_(step)
@@ -53,7 +53,7 @@ def test_the_best_recipes_are_kept_each_at_its_best_moment() -> None:
 def test_of_recipes_followed_several_times_the_best_on_average_is_kept() -> None:
     nets = StackedMLP([torch.arange(4.0).view(4, 1, 1)], [torch.zeros((4, 1, 1))], "silu")
     two_ways = Parts(torch.tensor([[0], [1]]), torch.tensor([[1], [0]]))
-    members = Members(nets, two_ways, [Recipe(0.0)] * 4, torch.ones((4, 1, 1)))
+    members = Members(nets, two_ways, [Recipe(0.0)] * 4, [])
     members.update(torch.tensor([0.0, 9.0, 2.0, 3.0]), 20)
     assert members.best(1).nets.weights[0].flatten().tolist() == [2.0, 3.0]
     assert members.best(1).alike().judged.weights[0].flatten().tolist() == [2.0]
@@ -100,7 +100,7 @@ def test_rows_that_are_judged_in_parts_are_judged_alike(
         return refitted.predictor(x)
 
     whole = answers()
-    monkeypatch.setattr("maskrank.core.members._JUDGED_AT_ONCE", 7)
+    monkeypatch.setattr("maskrank.core.members._JUDGED_AT_ONCE", 1)
     torch.testing.assert_close(answers(), whole)
 
 
@@ -117,7 +117,7 @@ def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None
 
 def test_noise_and_decay_are_those_of_each_recipe(generator: torch.Generator) -> None:
     nets = StackedMLP([torch.ones((2, 1, 1))], [torch.zeros((2, 1, 1))], "silu")
-    members = Members(nets, ONE_WAY, [Recipe(0.0), Recipe(0.5, jitter=2.0)], torch.ones((2, 1, 1)))
+    members = Members(nets, ONE_WAY, [Recipe(0.0), Recipe(0.5, jitter=2.0)], [])
     noise = members.with_jitter(torch.zeros((2, 1000, 1)), generator).std(dim=1).flatten()
     assert noise[0] == 0
     assert 1.9 < noise[1] < 2.1
@@ -125,10 +125,37 @@ def test_noise_and_decay_are_those_of_each_recipe(generator: torch.Generator) ->
     torch.testing.assert_close(members.nets.weights[0].detach().flatten(), torch.tensor([1.0, 0.95]))
 
 
+def test_an_additive_net_is_a_sum_of_nets_of_one_feature_each(generator: torch.Generator) -> None:
+    """Also after training: what one feature changes does not depend on the others."""
+    x = torch.randn((200, 3), generator=generator)
+    y = (x[:, :1].sin() + x[:, 1:2].abs() + 0.1 * x[:, :1] * x[:, 2:]).float()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("maskrank.core.ensemble._RECIPES", (Recipe(0.1, additive=True),))
+        refitted = refit_mlp(
+            RegressionTask(),
+            Rows(x[:160], y[:160]),
+            Rows(x[160:], y[160:]),
+            torch.arange(3),
+            torch.ones(3),
+            config=replace(DEFAULT, refit_cycles=(60, 60), refit_members=2),
+            generator=generator,
+            learn_all=True,
+        )
+    one, other = torch.randn((2, 50, 3), generator=generator)
+
+    def change(rest: torch.Tensor) -> torch.Tensor:
+        """By moving the first feature, beside some values of the rest."""
+        there, here = (refitted.predictor(torch.cat([first[:, :1], rest[:, 1:]], dim=1)) for first in (one, other))
+        return there - here
+
+    torch.testing.assert_close(change(one), change(other), atol=1e-4, rtol=1e-3)
+    assert change(one).std() > 0.1
+
+
 def test_each_net_is_judged_by_the_rows_it_did_not_learn_from() -> None:
     nets = StackedMLP([torch.zeros((2, 1, 1))], [torch.tensor([1.0, 2.0]).view(2, 1, 1)], "silu")
     two_ways = Parts(torch.tensor([[1], [0]]), torch.tensor([[0], [1]]))
-    members = Members(nets, two_ways, [Recipe(0.0)] * 2, torch.ones((2, 1, 1)))
+    members = Members(nets, two_ways, [Recipe(0.0)] * 2, [])
     members.judge(RegressionTask(), torch.zeros((2, 1, 1)), torch.tensor([[[1.0]], [[2.0]]]), 20)
     assert members.lowest.tolist() == [0.0, 0.0]
 

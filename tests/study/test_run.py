@@ -106,14 +106,13 @@ def test_maps_are_drawn_for_images(tmp_path: Path) -> None:
 
 def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("maskrank.study.run.STUDIES", ("mnist", "synthetic"))
-    monkeypatch.setattr("maskrank.study.needles.WIDTHS", (4, 8))
     (tmp_path / "data").mkdir()
     arguments = ["study", "all", "--quick", "--methods", "rf", "-q", "--data-dir", str(tmp_path / "data")]
     done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out")])
     assert done.exit_code == 1
     assert "'study': 'mnist'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic", "needles"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic"}
 
 
 def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,8 @@ def fit_dual_net(
     recorder.begins("screen")
     plan = plan_search(task, rows, size, config=config, generator=generator)
     recorder.learns(plan.summary(rows.n_features))
-    tried, config = plan.tried, replace(config, max_batches=plan.most_batches(config.max_batches))
+    tried, config = plan.tried, plan.shortened(config)
+    recorder.max_batches = config.max_batches
     recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
     recorder.spent("screen")
     with _reproducible(generator, when=net is not None):
@@ -112,12 +113,13 @@ def fit_dual_net(
         found, optimal = optimal, hold_contest(trainer, optimal, plan.hint)
         recorder.learns(f"contest: {int((~torch.isin(optimal, found)).sum())} of {size} features changed")
         recorder.spent("contest")
-        again = whole is not None and plan.left_alone(optimal)
+        if whole is not None and not plan.is_what_was_left(optimal):
+            whole = None
         recorder.begins("refit")
-        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all and not again)
+        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
         held_out = _answers(refitted.judged, trainer.validation, optimal)
         recorder.spent("refit")
-        if whole is not None and again:
+        if whole is not None:
             recorder.begins("contest")
             tried, trainer, optimal = choose_again(task, *whole, size=size, config=config, generator=generator)
             recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from maskrank.core.evidence import AT_ONCE, lines_of, orthonormal, unit_length, values_of
 from maskrank.core.rows import Batch, Rows
 
-MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
+_MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
 _KERNEL_WORK = 1e9  # rows² times features at the most
 _MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
 _KERNEL_RIDGE, _LINE_RIDGE = 0.3, 0.03
@@ -31,20 +31,22 @@ _ONE_BY_ONE = 256  # features of a ridge regression from which on they are given
 
 
 def few_rows(rows: Rows) -> bool:
-    """Whether a kernel machine looks at them: fewer rows than features."""
-    return len(rows) < min(rows.n_features, MOST_FEW_ROWS + 1)
+    """Whether a kernel machine looks at them: fewer rows than features, and no more than 768."""
+    return len(rows) < min(rows.n_features, _MOST_FEW_ROWS + 1)
 
 
 @torch.no_grad()
 def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch.Generator) -> list[int]:
     """The s features that are left in the end, and behind them those that were given up last: ``wanted`` in all.
 
+    None, where there are many rows of more than 1,024 features.
+
     Parameters
     ----------
     parts : sequence of Rows
         Of the same features; their rows together are looked at.
     """
-    batches = _some_rows(parts, MOST_FEW_ROWS if few_rows(parts[0]) else _MOST_ROWS, generator)
+    batches = _some_rows(parts, _MOST_ROWS, generator)
     y = torch.cat([batch.y for batch in batches])
     target = _numbers(y)
     n, d = len(y), parts[0].n_features
@@ -182,8 +184,7 @@ def _by_lines(x: Tensor, target: Tensor, size: int) -> Tensor:
     given_up: list[Tensor] = []
     inverse = weights = gram[:0]
     while len(left) > size:
-        singly = len(inverse) == len(left)
-        if not singly:
+        if len(inverse) != len(left):  # several were given up
             some = gram[left][:, left]
             inverse = torch.linalg.inv(some + _LINE_RIDGE * torch.eye(len(left), dtype=x.dtype, device=x.device))
             weights = inverse @ overlap[left]

@@ -32,20 +32,26 @@ class Recipe(NamedTuple):
         Deviation of the noise on its inputs, which have a deviation of about 1: good where rows are few.
     steps : bool
         Whether it sees the features in steps too, as a tree does: good where the relation has edges.
+    additive : bool
+        Whether it is a sum of nets of one feature each: good where features do not interact.
     """
 
     decay: float
     share: float = 1.0
     jitter: float = 0.0
     steps: bool = False
+    additive: bool = False
 
 
 _RECIPES = (
     *(Recipe(decay) for decay in (0.1, 0.4)),
-    *(Recipe(decay, share=0.6) for decay in (0.1, 0.4)),
+    Recipe(0.1, share=0.6),
+    Recipe(0.1, additive=True),
     *(Recipe(0.1, jitter=jitter) for jitter in (0.5, 1.0)),
-    *(Recipe(decay, steps=True) for decay in (0.1, 0.4)),
+    Recipe(0.1, steps=True),
+    Recipe(0.4, steps=True, additive=True),
     *(Recipe(0.1, steps=True, jitter=jitter) for jitter in (0.3, 0.6)),
+    Recipe(0.4, share=0.6),
     *(Recipe(decay, share=share) for decay in (0.2, 0.8) for share in (1.0, 0.8)),
 )
 
@@ -53,7 +59,9 @@ _RECIPES = (
 def recipes(n: int, *, varied: bool, steps: bool) -> list[Recipe]:
     """The first n recipes, from the start again where there are fewer; if not varied, the plain ones."""
     usable = [
-        recipe for recipe in _RECIPES if (varied or not recipe.jitter + recipe.steps) and (steps or not recipe.steps)
+        recipe
+        for recipe in _RECIPES
+        if (varied or not (recipe.jitter or recipe.steps or recipe.additive)) and (steps or not recipe.steps)
     ]
     return [usable[turn % len(usable)] for turn in range(n)]
 
@@ -173,11 +181,33 @@ def start_nets(members: int, sizes: tuple[int, ...], activation: str, generator:
     return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation)
 
 
-def visible(importance: Tensor, recipe: Recipe, bins: int) -> Tensor:
-    """Which of its inputs a net looks at: the scores of the s features -> (s + s * bins,) of zeros and ones."""
+def links(importance: Tensor, recipe: Recipe, bins: int, hidden: Sequence[int]) -> list[Tensor]:
+    """What is linked with what in a net, of zeros and ones, for each layer but the last.
+
+    A net looks at some of its inputs. In an additive one each hidden unit belongs to one feature, or, of more
+    features than units, to a few.
+
+    Parameters
+    ----------
+    importance : Tensor (s,)
+        Scores of the features.
+
+    Returns
+    -------
+    list of Tensor
+        (s + s * bins, first of the hidden sizes), (first, second), ...
+    """
+    s, device = len(importance), importance.device
     place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
-    seen = (place < max(1, round(recipe.share * len(importance)))).float()
-    return torch.cat([seen, (seen * recipe.steps).repeat_interleave(bins)])
+    seen = (place < max(1, round(recipe.share * s))).float()
+    seen = torch.cat([seen, (seen * recipe.steps).repeat_interleave(bins)])
+    numbers = torch.arange(s, device=device)
+    owners = [torch.cat([numbers, numbers.repeat_interleave(bins)]) % min(s, *hidden)]
+    owners += [torch.arange(units, device=device) % min(s, *hidden) for units in hidden]
+    shared = [
+        (a.unsqueeze(1) == b).float() if recipe.additive else torch.ones(len(a), len(b)) for a, b in pairwise(owners)
+    ]
+    return [seen.unsqueeze(1) * shared[0].to(device), *(part.to(device) for part in shared[1:])]
 
 
 @torch.no_grad()

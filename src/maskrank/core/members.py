@@ -14,7 +14,7 @@ from maskrank.core.ensemble import Recipe, StackedMLP, blend
 from maskrank.core.losses import Task
 
 _MOST_JUDGES = 1 << 15  # rows held out that judge; more would take long and tell little more
-_JUDGED_AT_ONCE = 1 << 13  # rows held out in one forward of all nets, so that their inputs fit in memory
+_JUDGED_AT_ONCE = 1 << 24  # inputs of rows held out, of all nets, in one forward, so that they fit in memory
 _AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
 
 
@@ -89,8 +89,8 @@ class Members:
     parts : Parts
     followed : sequence of Recipe
         Of each net.
-    seen : Tensor (members, inputs, 1)
-        1 for the inputs that a member looks at, else 0.
+    linked : sequence of Tensor (members, inputs of a layer, outputs)
+        1 where a member has a weight, else 0; of each layer but the last.
     lowest : Tensor (members,), optional
         What the nets were judged at so far.
     """
@@ -100,11 +100,11 @@ class Members:
         nets: StackedMLP,
         parts: Parts,
         followed: Sequence[Recipe],
-        seen: Tensor,
+        linked: Sequence[Tensor],
         lowest: Tensor | None = None,
     ) -> None:
-        self.nets, self._parts, self._followed, self._seen = nets, parts, followed, seen
-        device = seen.device
+        self.nets, self._parts, self._followed, self._linked = nets, parts, followed, linked
+        device = parts.held.device
         self._decay = torch.tensor([recipe.decay for recipe in followed], device=device).view(-1, 1, 1)
         self._jitter = torch.tensor([recipe.jitter for recipe in followed], device=device).view(-1, 1, 1)
         self._noisy = self._jitter.flatten().nonzero().flatten()
@@ -141,11 +141,12 @@ class Members:
 
     @torch.no_grad()
     def _shrink(self, rate: float) -> None:
-        """Weight decay, and nothing from the inputs a member does not look at."""
+        """Weight decay, and no weight where nothing is linked."""
         kept = 1 - rate * self._decay
         for weight in self._weights:
             weight.mul_(kept)
-        self._weights[0].mul_(self._seen)
+        for weight, linked in zip(self._weights, self._linked, strict=False):
+            weight.mul_(linked)
 
     @torch.no_grad()
     def judge(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
@@ -157,7 +158,8 @@ class Members:
     def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
         """For the rows held out: (recipes, ways, rows, outputs)."""
         times = len(self) // len(inputs)
-        some = inputs.split(_JUDGED_AT_ONCE, dim=1)  # type: ignore[no-untyped-call]
+        at_once = max(1, _JUDGED_AT_ONCE // (len(self) * inputs.shape[2]))
+        some = inputs.split(at_once, dim=1)  # type: ignore[no-untyped-call]
         outputs = torch.cat([nets.members(part.repeat(times, 1, 1)) for part in some], dim=1)
         return outputs.view(times, *inputs.shape[:2], -1)
 
@@ -188,8 +190,9 @@ class Members:
         chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
         followed = [self._followed[i] for i in chosen.tolist()]
         nets = self._best.take(chosen)
-        seen = self._seen[chosen, : nets.weights[0].shape[1]]
-        return Members(nets, self._parts, followed, seen, self.lowest[chosen])
+        linked = [part[chosen] for part in self._linked]
+        linked[:1] = [part[:, : nets.weights[0].shape[1]] for part in linked[:1]]
+        return Members(nets, self._parts, followed, linked, self.lowest[chosen])
 
     @torch.no_grad()
     def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:

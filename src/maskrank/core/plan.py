@@ -21,7 +21,7 @@ _OTHERS = 0.25  # features that are tried by lot, against those the screens poin
 _HOLD_A_PAIR = 0.125  # share of random subsets with any two features from which on nothing has to be looked for
 _NETS_FROM = 16  # features there must be to look at what nets or an elimination leave
 _LOOKS_AFTER_NETS = 2
-_SHORT_SEARCH = 400  # operator batches where an elimination has proposed a subset: it is the one to beat
+_SHORT_SEARCH = 240  # operator batches of Phase II where an elimination has proposed a subset: it is the one to beat
 _PLENTY = (1.5, 8)  # clear features for each chosen one, and beyond: which of them go together is the question then
 
 
@@ -42,15 +42,16 @@ class Plan:
     exploration: Exploration
     hint: Hint
 
-    def most_batches(self, given: int) -> int:
-        """How many of the given operator batches the search may take."""
-        return min(given, _SHORT_SEARCH) if self.hint.left else given
+    def shortened(self, config: TrainConfig) -> TrainConfig:
+        """The recipe with as many operator batches as this search may take."""
+        most = config.phase1_batches + _SHORT_SEARCH
+        return replace(config, max_batches=min(config.max_batches, most)) if self.hint.left else config
 
     def may_choose_again(self, rows: Rows) -> bool:
         """Whether an elimination was asked, and by so few rows that the held-out ones would tell it more."""
         return bool(self.hint.left) and few_rows(rows)
 
-    def left_alone(self, optimal: Tensor) -> bool:
+    def is_what_was_left(self, optimal: Tensor) -> bool:
         """Whether a subset is just what the elimination left."""
         return set(optimal.tolist()) == set(self.hint.left[: len(optimal)])
 
@@ -66,8 +67,8 @@ class Plan:
 def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Plan:
     """All features and uniform draws; or, if the recipe has screens, those they point at and some others by lot.
 
-    Where the features are not many against the chosen ones nothing is screened. There, and where more features are
-    clear than can be chosen, an elimination proposes some that go well together.
+    Where the features are not many against the chosen ones nothing is screened. There, and where far more single
+    features are clear than can be chosen, an elimination proposes some that go well together.
 
     Parameters
     ----------
@@ -110,7 +111,8 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
     each, beyond = _PLENTY
     if sum(len(unit) == 1 for unit in hint.clear) >= each * size + beyond:
         left = eliminate([rows], size, wanted=wanted, generator=generator)
-        return replace(hint, units=in_turns(hint.units, [(j,) for j in left]), straight=[], left=left) if left else hint
+        if left:
+            return replace(hint, units=in_turns(hint.units, [(j,) for j in left]), straight=[], left=left)
     known: list[int] = []
     for _ in range(_LOOKS_AFTER_NETS):
         clear = sorted(hint.clear_features)

@@ -39,7 +39,8 @@ class Callback(Protocol):
     """Anything that can be called with a ``Progress``; it is called once a beat.
 
     One that has a method ``begins(stage)`` is told of each stage as it begins: "screen", "explore", "search",
-    "polish", "contest", "refit". One that has a method ``learns(fact)`` is told in a line what a stage found.
+    "polish", "contest", "refit"; the last two again where features are chosen a second time. One that has a method
+    ``learns(fact)`` is told in a line what a stage found.
     """
 
     def __call__(self, progress: Progress) -> None: ...
@@ -101,7 +102,7 @@ class Recorder:
         self._columns: list[int] | None = None
         self.history = History()
         self.batch = 0
-        self._max_batches = max_batches
+        self.max_batches = max_batches
         self._callbacks = callbacks
         self._since = time.perf_counter()
 
@@ -127,7 +128,7 @@ class Recorder:
         self.spent(phase)
         optimal = self._called(optimal)
         validation = history.validation[-1][1] if history.validation else None
-        progress = Progress(phase, self.batch, self._max_batches, operator_loss, selector_loss, validation, optimal)
+        progress = Progress(phase, self.batch, self.max_batches, operator_loss, selector_loss, validation, optimal)
         history.add(progress)
         for callback in self._callbacks:
             callback(progress)

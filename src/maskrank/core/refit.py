@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
-from maskrank.core.ensemble import StackedMLP, Steps, bins, recipes, start_nets, visible
+from maskrank.core.ensemble import StackedMLP, Steps, bins, links, recipes, start_nets
 from maskrank.core.losses import Task, subset_losses
 from maskrank.core.members import Members, Refitted, hold_out
 from maskrank.core.nets import Dense
@@ -28,7 +28,7 @@ _VALIDATE_EVERY = 20  # steps
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
 _LEAST_WAYS, _MOST_WAYS = 3, 5  # to hold rows out, where nets may learn from all rows in turn
 _MOST_IN_TURN = 20_000  # rows beyond which a fifth more is not worth several times the nets
-_WORTH_MORE = 0.025  # share by which the validation loss must fall in the last third of a cycle to begin another
+_WORTH_MORE = 0.05  # share by which the validation loss must fall in the last third of a cycle to begin another
 _GO_ON = 5  # recipes of the lowest loss, that are followed in another cycle
 _LARGEST_BATCH = 512
 _MOST_ENCODED = 1 << 24  # inputs of all rows that are kept in memory
@@ -115,16 +115,18 @@ def refit_mlp(
     usable = recipes(config.refit_members, varied=varied, steps=n_bins > 0)
     followed = [recipe for recipe in usable for _ in range(len(parts.held))]
     n_bins = n_bins if any(recipe.steps for recipe in followed) else 0
-    seen = torch.stack([visible(importance, recipe, n_bins) for recipe in followed]).unsqueeze(2)
-    sizes = (seen.shape[1], *config.refit_hidden, task.n_outputs)
+    of_each = [links(importance, recipe, n_bins, config.refit_hidden) for recipe in followed]
+    linked = [torch.stack(layer) for layer in zip(*of_each, strict=True)]
+    sizes = (linked[0].shape[1], *config.refit_hidden, task.n_outputs)
     nets = start_nets(len(followed), sizes, config.activation, generator).to(x.device)
     nets.steps = Steps.of(x[: len(rows)], n_bins) if n_bins else None
-    members = Members(nets, parts, followed, seen)
+    members = Members(nets, parts, followed, linked)
     with torch.no_grad():
-        nets.weights[0].mul_((seen.shape[1] / seen.sum(dim=1, keepdim=True)).sqrt())
+        for weight, layer in zip(nets.weights, linked, strict=False):
+            weight.mul_((layer.shape[1] / layer.sum(dim=1, keepdim=True).clamp(min=1)).sqrt())
 
     n_batch = _batch_size(config, rows)
-    seen_by = _Inputs(members.nets, x, parts.held)
+    shown = _Inputs(members.nets, x, parts.held)
     held_y = y[parts.held]
     done, total = 0, sum(config.refit_cycles)
     for turn, cycle in enumerate(config.refit_cycles):
@@ -133,7 +135,7 @@ def refit_mlp(
         for step in range(1, cycle + 1):
             optimizer.rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
             index = members.draw(n_batch, generator)
-            outputs = members.nets.members(members.with_jitter(seen_by.rows(index), generator))
+            outputs = members.nets.members(members.with_jitter(shown.rows(index), generator))
             # One task call sees all members' rows; the factor leaves each member its own mean loss.
             loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean()
             optimizer.zero_grad()
@@ -141,7 +143,7 @@ def refit_mlp(
             optimizer.step()
             members.moved(optimizer.rate, step)
             if step % _VALIDATE_EVERY == 0 or step == cycle:
-                members.judge(task, seen_by.held, held_y, step)
+                members.judge(task, shown.held, held_y, step)
                 figures.append(members.figure)
                 for callback in callbacks:
                     told = Progress("refit", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min()))
@@ -153,9 +155,9 @@ def refit_mlp(
         if turn == len(config.refit_cycles) - 1 or not worth_more:
             break
         members = members.best(_GO_ON)
-        seen_by = _Inputs(members.nets, x, parts.held)
+        shown = _Inputs(members.nets, x, parts.held)
     if varied:
-        return members.weighed(task, seen_by.held, held_y)
+        return members.weighed(task, shown.held, held_y)
     return (members if turn else members.best(config.refit_members // 2)).alike()
 
 

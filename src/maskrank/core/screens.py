@@ -79,7 +79,7 @@ class Hint:
     @property
     def features(self) -> Tensor:
         """All of them, sorted."""
-        return torch.tensor(sorted({j for unit in self.units for j in unit} | {*self.companions, *self.left}))
+        return torch.tensor(sorted({j for unit in self.units for j in unit} | set(self.companions)))
 
     @property
     def clear_features(self) -> list[int]:
