@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 import numpy as np
+import torch
 
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.study.markdown import table
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--problems", default=",".join(PROBLEMS))
     parser.add_argument("--methods", default="dualnet,dfs")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # more are slower on nets of this size
     methods = [OURS, *(name for name in options.methods.split(",") if name != OURS)]
     lines = []
     for problem in options.problems.split(","):
