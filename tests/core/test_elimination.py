@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
 
 from maskrank.core import elimination
-from maskrank.core.elimination import _by_lines, eliminate, few_rows, loo_importance
+from maskrank.core.elimination import _by_lines, eliminate, few_rows
 from maskrank.core.rows import Rows
 
 
@@ -19,32 +18,6 @@ def few(generator: torch.Generator, d: int = 120, noise: float = 0.3) -> Rows:
 def left_of(rows: Rows, size: int, **options: int) -> list[int]:
     again = torch.Generator().manual_seed(1)
     return eliminate([rows], size, generator=again, **{"wanted": size, **options})
-
-
-def errors_left_out(x: Tensor, target: Tensor, scale: Tensor) -> Tensor:
-    """The error of each row under a machine trained without it: by training so many machines."""
-    n, k = x.shape
-    apart = (x.unsqueeze(0) - x.unsqueeze(1)).square() @ scale
-    kernel = torch.exp(-apart / (2 * k)) + 1 / n
-    errors = []
-    for row in range(n):
-        others = torch.arange(n) != row
-        machine = kernel[others][:, others] + elimination._KERNEL_RIDGE * torch.eye(n - 1, dtype=x.dtype)
-        weights = torch.linalg.solve(machine, target[others])
-        errors.append(target[row] - kernel[row, others] @ weights)
-    return torch.stack(errors).square().mean()
-
-
-def test_importance_is_the_slope_of_the_error_of_rows_left_out(generator: torch.Generator) -> None:
-    x = torch.randn((12, 4), generator=generator, dtype=torch.float64)
-    target = torch.randn((12, 2), generator=generator, dtype=torch.float64)
-    ones, small = torch.ones(4, dtype=torch.float64), 1e-5
-    slopes = [
-        (errors_left_out(x, target, ones + small * unit) - errors_left_out(x, target, ones - small * unit))
-        / (2 * small)
-        for unit in torch.eye(4, dtype=torch.float64)
-    ]
-    torch.testing.assert_close(loo_importance(x, target), -torch.stack(slopes), rtol=1e-4, atol=1e-8)
 
 
 def test_of_few_rows_features_that_bend_are_left(generator: torch.Generator) -> None:

@@ -71,8 +71,8 @@ def test_where_clear_features_are_plenty_an_elimination_proposes_and_the_search_
     rows = plenty(1500, 60)
     planned = plan_search(BinaryTask(), rows, 6, config=DEFAULT, generator=torch.Generator().manual_seed(0))
     assert set(planned.tried[planned.hint.left[:6]].tolist()) <= set(range(30))
-    assert planned.shortened(DEFAULT).max_batches == DEFAULT.phase1_batches + 240
-    assert planned.shortened(replace(DEFAULT, phase1_batches=900)).max_batches == 1140  # Phase II is left its time
+    assert planned.shortened(DEFAULT).max_batches == DEFAULT.phase1_batches + 120
+    assert planned.shortened(replace(DEFAULT, phase1_batches=900)).max_batches == 1020  # Phase II is left its time
     assert not planned.may_choose_again(rows)  # there are rows enough
     few = plan_search(BinaryTask(), rows_of(40), 3, config=DEFAULT, generator=torch.Generator().manual_seed(0))
     assert few.shortened(DEFAULT) == DEFAULT

@@ -26,7 +26,8 @@ _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
 _HOPE = 0.5  # of what the screens saw in m_opt that they must see in a challenger
 _SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
-_SETTLING = 160  # operator batches around a new m_opt
+_SETTLING = 80  # operator batches around a new m_opt
+_SHORT_STEPS = 200  # of the nets, where they alone decide
 
 
 def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor:
@@ -46,7 +47,14 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
         finalists, seen = finalists[hopeful], seen[hopeful]
         if len(finalists) == 1:
             break
-        fitted = crossfit(trainer.task, trainer.rows, finalists, config=trainer.config, generator=trainer.generator)
+        fitted = crossfit(
+            trainer.task,
+            trainer.rows,
+            finalists,
+            config=trainer.config,
+            generator=trainer.generator,
+            most_steps=_SHORT_STEPS if hint.left else None,
+        )
         winner = finalists[_winner(fitted.losses, seen)]
         if torch.equal(winner, best):
             break

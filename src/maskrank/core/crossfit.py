@@ -42,7 +42,15 @@ def enough_rows(rows: Rows) -> bool:
     return len(rows) >= _LEAST_ROWS
 
 
-def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, generator: torch.Generator) -> CrossFit:
+def crossfit(
+    task: Task,
+    rows: Rows,
+    subsets: Tensor,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    most_steps: int | None = None,
+) -> CrossFit:
     """Train nets for each subset on two thirds of the rows, three times, and judge them on the other third.
 
     All subsets have the same rows, folds, batches and first weights, so that their differences are their own. Each
@@ -53,6 +61,8 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
     rows : Rows
         At most 2,048 of them are used.
     subsets : Tensor (subsets, s)
+    most_steps : int, optional
+        300, if not given.
     """
     n = min(len(rows), _MOST_ROWS) // _FOLDS * _FOLDS
     index = torch.randperm(len(rows), generator=generator)[:n].to(rows.device)
@@ -73,7 +83,7 @@ def crossfit(task: Task, rows: Rows, subsets: Tensor, *, config: TrainConfig, ge
         return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
     weights, optimizer = list(nets.weights), Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
-    steps = min(_STEPS, config.max_batches)
+    steps = min(most_steps or _STEPS, config.max_batches)
     for step in range(steps):
         optimizer.rate = _RATE * (1 - step / steps)
         places = shown.gather(1, torch.randint(shown.shape[1], (_FOLDS, _BATCH), generator=generator))

@@ -1,10 +1,9 @@
 """Features given up one after the other, by what those that are left would lose, without any net.
 
 Where many features tell a little each, as genes and pixels do, single features and pairs say little about which of
-them go well together. Two machines that are solved at once do. Of few rows it is a Gaussian kernel machine with a
-mask on its inputs: the derivative of its leave-one-out error by the mask, at a mask of ones, says what each feature
-is worth beside the others, as the selector's derivative does for the nets. Of many rows it is a ridge regression on
-the features' lines, from which one feature is taken out exactly.
+them go well together. Two machines that are solved at once do. Of few rows it is a Gaussian kernel machine
+(`kernel_machine`). Of many rows it is a ridge regression on the features' lines, from which one feature is taken out
+exactly.
 
 What is left in the end is a proposal: nets decide whether it is better than m_opt (`contest`).
 """
@@ -19,13 +18,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from maskrank.core.evidence import AT_ONCE, lines_of, orthonormal, unit_length, values_of
+from maskrank.core.kernel_machine import eliminate_by_kernel
 from maskrank.core.rows import Batch, Rows
 
 _MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
 _KERNEL_WORK = 1e9  # rows² times features at the most
 _MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
-_KERNEL_RIDGE, _LINE_RIDGE = 0.3, 0.03
-_WIDTHS = (2.0**-8, 2.0**4)  # of the kernel, against the mean distance of rows
+_LINE_RIDGE = 0.03
 _GIVEN_UP = 0.1  # of the features that are left, at once
 _ONE_BY_ONE = 256  # features of a ridge regression from which on they are given up singly
 
@@ -52,7 +51,7 @@ def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch
     n, d = len(y), parts[0].n_features
     if few_rows(parts[0]):
         features = _best_alone(batches, target, most=max(wanted, int(_KERNEL_WORK / n**2)), d=d)
-        order = _by_kernel(_of_deviation_1(unit_length(_values(batches, features))), target, size)
+        order = eliminate_by_kernel(_of_deviation_1(unit_length(_values(batches, features))), target, size)
     elif d <= _MOST_LINES:
         features = torch.arange(d, device=target.device)
         order = _by_lines(_of_deviation_1(lines_of(_values(batches, features))), target, size)
@@ -98,81 +97,6 @@ def _values(batches: Sequence[Batch], features: Tensor) -> Tensor:
 def _of_deviation_1(lines: Tensor) -> Tensor:
     """Of lines of length 1: (k, n) -> (n, k)."""
     return (lines * math.sqrt(lines.shape[1])).t()
-
-
-def _by_kernel(x: Tensor, target: Tensor, size: int) -> Tensor:
-    """Places of all features: those that are left first, then those given up last.
-
-    Parameters
-    ----------
-    x : Tensor (n, k)
-    target : Tensor (n, outputs)
-    """
-    left, narrow = torch.arange(x.shape[1], device=x.device), 1.0
-    given_up: list[Tensor] = []
-    while len(left) > size:
-        some = x[:, left]
-        apart = _apart(some @ some.t()) / (2 * len(left))
-        # At the width that suits the features best, a stronger mask helps those that tell something and no other.
-        narrow = _best_width(apart, target, narrow)
-        worth = loo_importance(some, target, narrow)
-        keep = max(size, len(left) - max(1, int(_GIVEN_UP * len(left))))
-        order = worth.argsort(descending=True, stable=True)
-        given_up.append(left[order[keep:]])
-        left = left[order[:keep].sort().values]
-    return torch.cat([left, *reversed(given_up)])
-
-
-def _best_width(apart: Tensor, target: Tensor, narrow: float) -> float:
-    """The width of the least error, by halves and doubles of the last one."""
-    errors = {narrow: float(_left_out(apart * narrow, target))}
-    for factor in (0.5, 2.0):
-        by = min(errors, key=errors.__getitem__) * factor
-        while by not in errors and _WIDTHS[0] <= by <= _WIDTHS[1]:
-            errors[by] = float(_left_out(apart * by, target))
-            if errors[by] > min(errors.values()):
-                break
-            by *= factor
-    return min(errors, key=errors.__getitem__)
-
-
-def loo_importance(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
-    """Minus the derivative of a Gaussian kernel machine's leave-one-out error by the mask on its inputs: (k,).
-
-    The machine is a kernel ridge regression with K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
-
-    Parameters
-    ----------
-    x : Tensor (n, k)
-        Features of deviation 1.
-    target : Tensor (n, outputs)
-    narrow : float
-        c.
-    """
-    with torch.enable_grad():
-        mask = torch.ones(x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
-        apart = _apart((x * mask) @ x.t())
-        error = _left_out(apart * (narrow / (2 * x.shape[1])), target)
-        (slope,) = torch.autograd.grad(error, mask)
-    return -slope
-
-
-def _apart(products: Tensor) -> Tensor:
-    """Squared distances, from scalar products: (n, n)."""
-    squares = products.diagonal()
-    return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
-
-
-def _left_out(apart: Tensor, target: Tensor) -> Tensor:
-    """The mean squared error of rows left out, by a machine with K = exp(-apart).
-
-    It is known without training again: what the machine says of a row, over the diagonal of its inverse.
-    """
-    n = len(apart)
-    ridge = _KERNEL_RIDGE * torch.eye(n, dtype=apart.dtype, device=apart.device)
-    inverse = torch.linalg.inv(torch.exp(-apart) + 1 / n + ridge)  # 1 / n stands for the intercept
-    error: Tensor = ((inverse @ target) / inverse.diagonal().unsqueeze(1)).square().mean()
-    return error
 
 
 def _by_lines(x: Tensor, target: Tensor, size: int) -> Tensor:

@@ -21,7 +21,7 @@ _OTHERS = 0.25  # features that are tried by lot, against those the screens poin
 _HOLD_A_PAIR = 0.125  # share of random subsets with any two features from which on nothing has to be looked for
 _NETS_FROM = 16  # features there must be to look at what nets or an elimination leave
 _LOOKS_AFTER_NETS = 2
-_SHORT_SEARCH = 240  # operator batches of Phase II where an elimination has proposed a subset: it is the one to beat
+_SHORT_SEARCH = 120  # operator batches of Phase II where an elimination has proposed a subset: it is the one to beat
 _PLENTY = (1.5, 8)  # clear features for each chosen one, and beyond: which of them go together is the question then
 
 
