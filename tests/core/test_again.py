@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from maskrank.core import again, dual_net
-from maskrank.core.config import DEFAULT
+from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.core.dual_net import DualNetResult, fit_dual_net
 from maskrank.core.losses import MulticlassTask
 from maskrank.core.rows import Rows
@@ -32,14 +32,14 @@ def elimination_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dual_net, "hold_contest", lambda _, optimal, hint: torch.tensor(sorted(hint.left[:SIZE])))
 
 
-def fitted(rows: Rows, validation: Rows, *, learn_all: bool) -> DualNetResult:
+def fitted(rows: Rows, validation: Rows, *, learn_all: bool, config: TrainConfig = CONFIG) -> DualNetResult:
     names = [str(j) for j in range(D)]
     return fit_dual_net(
         MulticlassTask(3),
         rows,
         validation,
         size=SIZE,
-        config=CONFIG,
+        config=config,
         generator=torch.Generator().manual_seed(1),
         names=names,
         learn_all=learn_all,
@@ -74,6 +74,16 @@ def test_the_chosen_are_those_that_are_scored_and_predicted_from() -> None:
     x = torch.cat([part.all().dense() for part in (rows, validation)])
     y = torch.cat([rows.y, validation.y])
     assert (result.predictor(x[:, chosen]).argmax(dim=1) == y).float().mean() > 0.8
+
+
+def test_nets_around_the_second_choice_are_trained_for_as_long_as_the_recipe_allows() -> None:
+    """However short the search was: they begin anew."""
+    config = replace(CONFIG, phase1_batches=20, max_batches=900)
+    with mock.patch.object(again, "settle", wraps=again.settle) as settled:
+        fitted(*genes(), learn_all=True, config=config)
+    (trainer, _), options = settled.call_args
+    assert trainer.config.max_batches == 900
+    assert options == {"batches": 280}
 
 
 def test_a_choice_that_the_elimination_lost_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,6 +161,35 @@ def test_what_an_elimination_leaves_wins_by_its_nets_alone() -> None:
     assert kept.tolist() == [4, 9]
 
 
+def test_a_contest_is_shorter_where_an_elimination_proposes() -> None:
+    hints = Hint(clear={(0,): 30.0}, left=[9, 4]), Hint([(4, 9)], {(4, 9): 5.0}, [], [])
+    with (
+        mock.patch.object(contest, "crossfit", wraps=crossfit) as nets,
+        mock.patch.object(contest, "settle", wraps=contest.settle) as settled,
+    ):
+        for hint in hints:
+            assert hold_contest(xor_trainer(), torch.tensor([0, 1]), hint).tolist() == [4, 9]
+    assert [call.kwargs["most_steps"] for call in nets.call_args_list] == [200, 300]
+    assert [call.kwargs["batches"] for call in settled.call_args_list] == [80, 160]
+
+
+def test_nets_take_no_more_steps_than_they_may() -> None:
+    trainer = xor_trainer()
+    losses = [
+        crossfit(
+            trainer.task,
+            trainer.rows,
+            torch.tensor([[4, 9]]),
+            config=replace(CONFIG, max_batches=most_batches),
+            generator=torch.Generator().manual_seed(0),
+            most_steps=most_steps,
+        ).losses
+        for most_batches, most_steps in ((100, 30), (30, 300), (60, 60))
+    ]
+    assert torch.equal(losses[0], losses[1])
+    assert not torch.equal(losses[0], losses[2])
+
+
 def test_a_clear_pair_competes_beside_what_an_elimination_leaves() -> None:
     chosen = hold_contest(xor_trainer(), torch.tensor([0, 1]), Hint(clear={(0,): 9.0, (4, 9): 1.0}, left=[0, 2]))
     assert chosen.tolist() == [4, 9]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 import torch
 
@@ -40,6 +42,20 @@ def test_rows_in_two_parts_are_looked_at_together(generator: torch.Generator) ->
     left = eliminate(parts, 4, wanted=4, generator=torch.Generator().manual_seed(1))
     assert set(left) == set(left_of(rows, 4))
     assert set(left) != set(left_of(parts[0], 4))
+
+
+@pytest.mark.parametrize(("most", "by_trial"), [(25, True), (24, False)])
+def test_the_training_rows_tell_whether_features_are_given_up_by_trial(
+    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch, most: int, by_trial: bool
+) -> None:
+    """So that what is chosen again with more rows is chosen in the way that was judged."""
+    rows = few(generator)
+    x, y = rows.all().dense(), rows.y
+    monkeypatch.setattr(elimination, "_ROWS_OF_TRIALS", most)
+    kernel = elimination.eliminate_by_kernel
+    with mock.patch.object(elimination, "eliminate_by_kernel", wraps=kernel) as machine:
+        eliminate([Rows(x[:25], y[:25]), Rows(x[25:], y[25:])], 4, wanted=4, generator=generator)
+    assert machine.call_args.kwargs["by_trial"] is by_trial
 
 
 def test_of_very_many_features_those_best_alone_are_looked_at(

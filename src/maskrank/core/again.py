@@ -21,7 +21,7 @@ from maskrank.core.rows import Rows
 from maskrank.core.screens import Hint
 from maskrank.core.training import DualNetTrainer
 
-_BATCHES = 320  # of the operator around the chosen features, from the start
+_BATCHES = 280  # of the operator around the chosen features, from the start
 
 
 def choose_again(

@@ -6,7 +6,8 @@ each with small nets of its own. A net is judged on training rows that it did no
 only seemed to help does not win.
 
 Where an elimination proposes a subset (see `plan`), that one competes, and the nets alone decide: no feature stands
-out there that must not be missed.
+out there that must not be missed. It has seen the rows that judge, so it has some advantage; the rows held out have
+not, and tell what the choice is worth.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 import torch
 from torch import Tensor
 
-from maskrank.core.crossfit import crossfit, enough_rows
+from maskrank.core.crossfit import STEPS, crossfit, enough_rows
 from maskrank.core.polish import polish_selector
 from maskrank.core.screens import Hint, Unit
 from maskrank.core.search import subset_importance
@@ -26,8 +27,8 @@ _MOST_ROUNDS = 2
 _CHALLENGERS = 9  # of a round
 _HOPE = 0.5  # of what the screens saw in m_opt that they must see in a challenger
 _SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
-_SETTLING = 80  # operator batches around a new m_opt
-_SHORT_STEPS = 200  # of the nets, where they alone decide
+_SETTLING, _SHORT_SETTLING = 160, 80  # operator batches around a new m_opt
+_SHORT_STEPS = 200  # of the nets, where they judge an elimination
 
 
 def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor:
@@ -53,7 +54,7 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
             finalists,
             config=trainer.config,
             generator=trainer.generator,
-            most_steps=_SHORT_STEPS if hint.left else None,
+            most_steps=_SHORT_STEPS if hint.left else STEPS,
         )
         winner = finalists[_winner(fitted.losses, seen)]
         if torch.equal(winner, best):
@@ -61,7 +62,7 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
         best = winner
     if torch.equal(best, optimal):
         return optimal
-    settle(trainer, best)
+    settle(trainer, best, batches=_SHORT_SETTLING if hint.left else _SETTLING)
     return polish_selector(trainer, best, search=False)
 
 
@@ -137,7 +138,7 @@ def _filled(units: list[Unit], rest: list[int], size: int) -> list[int]:
     return sorted(chosen)
 
 
-def settle(trainer: DualNetTrainer, optimal: Tensor, *, batches: int = _SETTLING) -> None:
+def settle(trainer: DualNetTrainer, optimal: Tensor, *, batches: int) -> None:
     """Train the operator on around a subset, at a rate that falls to 0."""
     config, optimizer = trainer.config, trainer.operator_optimizer
     batches = min(batches, config.max_batches)

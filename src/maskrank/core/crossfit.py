@@ -14,7 +14,8 @@ from maskrank.core.optim import Adam
 from maskrank.core.rows import Rows
 
 _FOLDS = 3
-_STEPS, _BATCH, _RATE = 300, 64, 2e-2
+STEPS = 300
+_BATCH, _RATE = 64, 2e-2
 _DECAYS = (0.3, 2.5)  # weight decay of the nets; the rows they did not learn from tell which of them fits the data
 _LEAST_ROWS, _MOST_ROWS = 30, 2048
 
@@ -49,7 +50,7 @@ def crossfit(
     *,
     config: TrainConfig,
     generator: torch.Generator,
-    most_steps: int | None = None,
+    most_steps: int = STEPS,
 ) -> CrossFit:
     """Train nets for each subset on two thirds of the rows, three times, and judge them on the other third.
 
@@ -61,8 +62,8 @@ def crossfit(
     rows : Rows
         At most 2,048 of them are used.
     subsets : Tensor (subsets, s)
-    most_steps : int, optional
-        300, if not given.
+    most_steps : int
+        Of each net; ``config.max_batches`` is a bound, too.
     """
     n = min(len(rows), _MOST_ROWS) // _FOLDS * _FOLDS
     index = torch.randperm(len(rows), generator=generator)[:n].to(rows.device)
@@ -83,7 +84,7 @@ def crossfit(
         return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
     weights, optimizer = list(nets.weights), Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
-    steps = min(most_steps or _STEPS, config.max_batches)
+    steps = min(most_steps, config.max_batches)
     for step in range(steps):
         optimizer.rate = _RATE * (1 - step / steps)
         places = shown.gather(1, torch.randint(shown.shape[1], (_FOLDS, _BATCH), generator=generator))

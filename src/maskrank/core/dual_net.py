@@ -88,8 +88,8 @@ def fit_dual_net(
     recorder.begins("screen")
     plan = plan_search(task, rows, size, config=config, generator=generator)
     recorder.learns(plan.summary(rows.n_features))
-    tried, config = plan.tried, plan.shortened(config)
-    recorder.max_batches = config.max_batches
+    tried, shortened = plan.tried, plan.shortened(config)
+    recorder.max_batches = shortened.max_batches
     recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
     recorder.spent("screen")
     with _reproducible(generator, when=net is not None):
@@ -98,7 +98,7 @@ def fit_dual_net(
             rows.only(tried) if len(tried) < rows.n_features else rows,
             validation.only(tried) if len(tried) < rows.n_features else validation,
             size=size,
-            config=config,
+            config=shortened,
             exploration=plan.exploration,
             generator=generator,
             net=net,

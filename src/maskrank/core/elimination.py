@@ -22,6 +22,7 @@ from maskrank.core.kernel_machine import eliminate_by_kernel
 from maskrank.core.rows import Batch, Rows
 
 _MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
+_ROWS_OF_TRIALS = 256  # at the most, for deletions and exchanges by trial
 _KERNEL_WORK = 1e9  # rows² times features at the most
 _MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
 _LINE_RIDGE = 0.03
@@ -43,7 +44,7 @@ def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch
     Parameters
     ----------
     parts : sequence of Rows
-        Of the same features; their rows together are looked at.
+        Of the same features; their rows together are looked at. The first, the training rows, tells how.
     """
     batches = _some_rows(parts, _MOST_ROWS, generator)
     y = torch.cat([batch.y for batch in batches])
@@ -51,7 +52,8 @@ def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch
     n, d = len(y), parts[0].n_features
     if few_rows(parts[0]):
         features = _best_alone(batches, target, most=max(wanted, int(_KERNEL_WORK / n**2)), d=d)
-        order = eliminate_by_kernel(_of_deviation_1(unit_length(_values(batches, features))), target, size)
+        x = _of_deviation_1(unit_length(_values(batches, features)))
+        order = eliminate_by_kernel(x, target, size, by_trial=len(parts[0]) <= _ROWS_OF_TRIALS)
     elif d <= _MOST_LINES:
         features = torch.arange(d, device=target.device)
         order = _by_lines(_of_deviation_1(lines_of(_values(batches, features))), target, size)

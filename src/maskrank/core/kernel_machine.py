@@ -12,18 +12,18 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-RIDGE = 0.3
+_RIDGE = 0.3
 _WIDTHS = (2.0**-8, 2.0**4)  # of the kernel, against the mean distance of rows
 _GIVEN_UP = 0.1  # of the features that are left, at once
 _TRIED_FROM = 40  # features that are left, from which on each deletion is tried
-_TRIED_ROWS = 256  # at the most: a trial takes their third power
 _EXCHANGES = 4
+_MOST_EXCHANGED = 64  # features of a subset that exchanges are tried in
 _OUT, _IN = 8, 24  # features that may be exchanged: the least needed ones for those given up last
 _GAIN = 0.005  # share of the error that an exchange must save
 _AT_ONCE = 8  # trials
 
 
-def eliminate_by_kernel(x: Tensor, target: Tensor, size: int) -> Tensor:
+def eliminate_by_kernel(x: Tensor, target: Tensor, size: int, *, by_trial: bool) -> Tensor:
     """Places of all features: the s that are left first, then those given up last.
 
     Parameters
@@ -31,57 +31,60 @@ def eliminate_by_kernel(x: Tensor, target: Tensor, size: int) -> Tensor:
     x : Tensor (n, k)
         Features of deviation 1.
     target : Tensor (n, outputs)
+    by_trial : bool
+        Whether each deletion is tried from 40 features on, and then exchanges in a subset of at most 64. A trial takes
+        the third power of the rows.
     """
-    tried = len(x) <= _TRIED_ROWS
     left, narrow = torch.arange(x.shape[1], device=x.device), 1.0
     given_up: list[Tensor] = []  # the last ones in front
     while len(left) > size:
         some = x[:, left]
         # At the width that suits the features best, a stronger mask helps those that tell something and no other.
-        narrow = best_width(some, target, narrow)
-        if tried and len(left) <= _TRIED_FROM:
-            order = errors_without(some, target, narrow).argsort(descending=True, stable=True)
+        narrow = _best_width(some, target, narrow)
+        if by_trial and len(left) <= _TRIED_FROM:
+            order = _errors_without(some, target, narrow).argsort(descending=True, stable=True)
             keep = len(left) - 1
         else:
             order = loo_importance(some, target, narrow).argsort(descending=True, stable=True)
-            stop = max(size, min(_TRIED_FROM, len(left) - 1) if tried else 0)
+            stop = max(size, _TRIED_FROM if by_trial else 0)
             keep = max(stop, len(left) - max(1, int(_GIVEN_UP * len(left))))
         given_up.insert(0, left[order[keep:]])
         left = left[order[:keep].sort().values]
     others = torch.cat([left[:0], *given_up])
-    return torch.cat(_exchange(x, target, left, others, narrow) if tried else (left, others))
+    if by_trial and size <= _MOST_EXCHANGED:
+        left, others = _exchange(x, target, left, others, narrow)
+    return torch.cat([left, others])
 
 
 def _exchange(x: Tensor, target: Tensor, left: Tensor, others: Tensor, narrow: float) -> tuple[Tensor, Tensor]:
     """Exchange one feature for another that was given up, while the error falls; the one that goes leads the others."""
     for _ in range(_EXCHANGES if len(left) and len(others) else 0):
         some = x[:, left]
-        narrow = best_width(some, target, narrow)
+        narrow = _best_width(some, target, narrow)
         scale = narrow / (2 * len(left))
-        apart = apart_by(some)
-        least_needed = errors_without(some, target, narrow).argsort()[:_OUT].tolist()
-        new = [apart_by(x[:, [j]]) for j in others[:_IN].tolist()]
-        errors = torch.stack(
-            [_errors(((apart - apart_by(some[:, [out]]) + one) * scale for one in new), target) for out in least_needed]
-        )  # (out, in)
+        apart = _apart_by(some)
+        least_needed = _errors_without(some, target, narrow).argsort(stable=True)[:_OUT].tolist()
+        without = [apart - _apart_by(some[:, [out]]) for out in least_needed]
+        new = [_apart_by(x[:, [j]]) for j in others[:_IN].tolist()]
+        errors = torch.stack([_errors(((rest + one) * scale for one in new), target) for rest in without])  # (out, in)
         best = int(errors.argmin())
-        if errors.flatten()[best] > (1 - _GAIN) * errors_left_out(apart * scale, target):
+        if not errors.flatten()[best] < (1 - _GAIN) * _errors_left_out(apart * scale, target):
             break
         out, taken = least_needed[best // len(new)], best % len(new)
-        leaves, comes = left[out].clone(), others[taken].clone()
-        left = torch.cat([left[:out], left[out + 1 :], comes.view(1)]).sort().values
-        others = torch.cat([leaves.view(1), others[:taken], others[taken + 1 :]])
+        leaves, comes = left[out : out + 1], others[taken : taken + 1]
+        left = torch.cat([left[:out], left[out + 1 :], comes]).sort().values
+        others = torch.cat([leaves, others[:taken], others[taken + 1 :]])
     return left, others
 
 
-def best_width(x: Tensor, target: Tensor, narrow: float) -> float:
+def _best_width(x: Tensor, target: Tensor, narrow: float) -> float:
     """The width of the least error, by halves and doubles of the last one."""
-    apart = apart_by(x) / (2 * x.shape[1])
-    errors = {narrow: float(errors_left_out(apart * narrow, target))}
+    apart = _apart_by(x) / (2 * x.shape[1])
+    errors = {narrow: float(_errors_left_out(apart * narrow, target))}
     for factor in (0.5, 2.0):
         by = min(errors, key=errors.__getitem__) * factor
         while by not in errors and _WIDTHS[0] <= by <= _WIDTHS[1]:
-            errors[by] = float(errors_left_out(apart * by, target))
+            errors[by] = float(_errors_left_out(apart * by, target))
             if errors[by] > min(errors.values()):
                 break
             by *= factor
@@ -104,16 +107,16 @@ def loo_importance(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
     with torch.enable_grad():
         mask = torch.ones(x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
         apart = _distances((x * mask) @ x.t())
-        error = errors_left_out(apart * (narrow / (2 * x.shape[1])), target)
+        error = _errors_left_out(apart * (narrow / (2 * x.shape[1])), target)
         (slope,) = torch.autograd.grad(error, mask)
     return -slope
 
 
-def errors_without(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
+def _errors_without(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
     """The leave-one-out error of that machine with each feature's mask at 0 in turn: (k,)."""
-    apart = apart_by(x)
+    apart = _apart_by(x)
     scale = narrow / (2 * x.shape[1])
-    return _errors(((apart - apart_by(x[:, [j]])) * scale for j in range(x.shape[1])), target)
+    return _errors(((apart - _apart_by(x[:, [j]])) * scale for j in range(x.shape[1])), target)
 
 
 def _errors(aparts: Iterable[Tensor], target: Tensor) -> Tensor:
@@ -122,14 +125,14 @@ def _errors(aparts: Iterable[Tensor], target: Tensor) -> Tensor:
     for apart in aparts:
         waiting.append(apart)
         if len(waiting) == _AT_ONCE:
-            errors.append(errors_left_out(torch.stack(waiting), target))
+            errors.append(_errors_left_out(torch.stack(waiting), target))
             waiting = []
     if waiting:
-        errors.append(errors_left_out(torch.stack(waiting), target))
+        errors.append(_errors_left_out(torch.stack(waiting), target))
     return torch.cat(errors)
 
 
-def apart_by(x: Tensor) -> Tensor:
+def _apart_by(x: Tensor) -> Tensor:
     """Squared distances of rows by some features: (n, k) -> (n, n)."""
     return _distances(x @ x.t())
 
@@ -140,13 +143,13 @@ def _distances(products: Tensor) -> Tensor:
     return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
 
 
-def errors_left_out(apart: Tensor, target: Tensor) -> Tensor:
+def _errors_left_out(apart: Tensor, target: Tensor) -> Tensor:
     """The mean squared error of rows left out, by machines with K = exp(-apart): (..., n, n) -> (...).
 
-    It is known without training again: what the machine says of a row, over the diagonal of its inverse.
+    It is known without training again: a row's weight in the machine, over the diagonal of the inverse.
     """
     n = apart.shape[-1]
-    ridge = RIDGE * torch.eye(n, dtype=apart.dtype, device=apart.device)
+    ridge = _RIDGE * torch.eye(n, dtype=apart.dtype, device=apart.device)
     inverse = torch.linalg.inv(torch.exp(-apart) + 1 / n + ridge)  # 1 / n stands for the intercept
     errors: Tensor = (inverse @ target) / inverse.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
     return errors.square().mean(dim=(-2, -1))
