@@ -5,8 +5,8 @@ from unittest import mock
 import pytest
 import torch
 
-from maskrank.core import elimination
-from maskrank.core.elimination import _by_lines, eliminate, few_rows
+from maskrank.core import elimination, line_machine
+from maskrank.core.elimination import eliminate, few_rows
 from maskrank.core.rows import Rows
 
 
@@ -67,26 +67,6 @@ def test_of_very_many_features_those_best_alone_are_looked_at(
     assert set(left_of(rows, 3)) >= {5, 300}
 
 
-def test_lines_are_given_up_one_by_one_by_what_the_others_lose(generator: torch.Generator) -> None:
-    """Against a ridge regression that is solved anew for each feature in turn."""
-    x = torch.randn((80, 6), generator=generator, dtype=torch.float64)
-    x[:, 1] = x[:, 0] + 0.3 * x[:, 1]  # two that stand in for one another
-    target = (x @ torch.tensor([1.0, 1.0, 0.5, 0.3, 0.1, 0.0], dtype=torch.float64)).unsqueeze(1)
-
-    def loss(features: list[int]) -> float:
-        some = x[:, features]
-        gram = some.t() @ some / 80 + elimination._LINE_RIDGE * torch.eye(len(features), dtype=x.dtype)
-        overlap = some.t() @ target / 80
-        return -float((overlap * torch.linalg.solve(gram, overlap)).sum())
-
-    left, given_up = list(range(6)), []
-    while len(left) > 2:
-        out = min(left, key=lambda j: loss([i for i in left if i != j]))
-        left.remove(out)
-        given_up.append(out)
-    assert _by_lines(x, target, 2).tolist() == [*left, *reversed(given_up)]
-
-
 def test_of_many_rows_lines_that_go_together_are_left(generator: torch.Generator) -> None:
     x = torch.randn((500, 40), generator=generator)
     x[:, 20:] = x[:, :20] + 0.5 * torch.randn((500, 20), generator=generator)  # weaker doubles
@@ -98,7 +78,7 @@ def test_of_many_rows_lines_that_go_together_are_left(generator: torch.Generator
 def test_many_lines_are_given_up_a_share_at_a_time(generator: torch.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn((400, 60), generator=generator)
     rows = Rows(x, x[:, 50:54].sum(dim=1, keepdim=True))
-    monkeypatch.setattr(elimination, "_ONE_BY_ONE", 10)
+    monkeypatch.setattr(line_machine, "_ONE_BY_ONE", 10)
     order = left_of(rows, 4, wanted=60)
     assert set(order[:4]) == {50, 51, 52, 53}
     assert sorted(order) == list(range(60))

@@ -2,8 +2,7 @@
 
 Where many features tell a little each, as genes and pixels do, single features and pairs say little about which of
 them go well together. Two machines that are solved at once do. Of few rows it is a Gaussian kernel machine
-(`kernel_machine`). Of many rows it is a ridge regression on the features' lines, from which one feature is taken out
-exactly.
+(`kernel_machine`), of many rows a ridge regression on the features' lines (`line_machine`).
 
 What is left in the end is a proposal: nets decide whether it is better than m_opt (`contest`).
 """
@@ -19,6 +18,7 @@ from torch.nn import functional as F
 
 from maskrank.core.evidence import AT_ONCE, lines_of, orthonormal, unit_length, values_of
 from maskrank.core.kernel_machine import eliminate_by_kernel
+from maskrank.core.line_machine import eliminate_by_lines
 from maskrank.core.rows import Batch, Rows
 
 _MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
@@ -26,8 +26,6 @@ _ROWS_OF_TRIALS = 256  # at the most, for deletions and exchanges by trial
 _KERNEL_WORK = 1e9  # rows² times features at the most
 _MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
 _LINE_RIDGE = 0.03
-_GIVEN_UP = 0.1  # of the features that are left, at once
-_ONE_BY_ONE = 256  # features of a ridge regression from which on they are given up singly
 
 
 def few_rows(rows: Rows) -> bool:
@@ -52,11 +50,11 @@ def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch
     n, d = len(y), parts[0].n_features
     if few_rows(parts[0]):
         features = _best_alone(batches, target, most=max(wanted, int(_KERNEL_WORK / n**2)), d=d)
-        x = _of_deviation_1(unit_length(_values(batches, features)))
+        x = unit_length(_values(batches, features)).t() * math.sqrt(n)  # of deviation 1
         order = eliminate_by_kernel(x, target, size, by_trial=len(parts[0]) <= _ROWS_OF_TRIALS)
     elif d <= _MOST_LINES:
         features = torch.arange(d, device=target.device)
-        order = _by_lines(_of_deviation_1(lines_of(_values(batches, features))), target, size)
+        order = eliminate_by_lines(lines_of(_values(batches, features)), target, size, ridge=_LINE_RIDGE)
     else:
         return []
     return features[order[:wanted]].tolist()
@@ -94,39 +92,3 @@ def _best_alone(batches: Sequence[Batch], target: Tensor, *, most: int, d: int) 
 def _values(batches: Sequence[Batch], features: Tensor) -> Tensor:
     """Columns of all rows, each as a row: (k, n)."""
     return torch.cat([values_of(batch, features) for batch in batches], dim=1)
-
-
-def _of_deviation_1(lines: Tensor) -> Tensor:
-    """Of lines of length 1: (k, n) -> (n, k)."""
-    return (lines * math.sqrt(lines.shape[1])).t()
-
-
-def _by_lines(x: Tensor, target: Tensor, size: int) -> Tensor:
-    """Places of all features: those that are left first, then those given up last."""
-    n = len(x)
-    x, target = x.double(), target.double()
-    gram, overlap = x.t() @ x / n, x.t() @ target / n
-    left = torch.arange(len(gram), device=x.device)
-    given_up: list[Tensor] = []
-    inverse = weights = gram[:0]
-    while len(left) > size:
-        if len(inverse) != len(left):  # several were given up
-            some = gram[left][:, left]
-            inverse = torch.linalg.inv(some + _LINE_RIDGE * torch.eye(len(left), dtype=x.dtype, device=x.device))
-            weights = inverse @ overlap[left]
-        lost = weights.square().sum(dim=1) / inverse.diagonal()
-        if len(left) > max(size, _ONE_BY_ONE):
-            keep = max(size, _ONE_BY_ONE, len(left) - max(1, int(_GIVEN_UP * len(left))))
-            order = lost.argsort(descending=True, stable=True)
-            given_up.append(left[order[keep:]])
-            left = left[order[:keep].sort().values]
-            continue
-        out = int(lost.argmin())
-        column, pivot = inverse[:, out], inverse[out, out]
-        weights = weights - torch.outer(column / pivot, weights[out])
-        inverse = inverse - torch.outer(column / pivot, column)
-        rest = torch.arange(len(left), device=x.device) != out
-        inverse, weights = inverse[rest][:, rest], weights[rest]
-        given_up.append(left[out : out + 1])
-        left = left[rest]
-    return torch.cat([left, *reversed(given_up)])

@@ -36,6 +36,7 @@ from maskrank.core.evidence import (
     values_of,
     waves_at,
 )
+from maskrank.core.line_machine import eliminate_by_lines
 from maskrank.core.rows import Batch, Rows
 
 Unit = tuple[int, ...]  # one feature, or two that belong together
@@ -49,6 +50,7 @@ _ATOM_VALUES = 1 << 22  # of the single features that are followed up
 _SHARE_OF_ROWS = 0.25  # directions that may be explained, against the rows there are
 _BY_ITSELF = 0.02  # what being beyond chance by itself counts, against adding to others
 _COMPANY = 10.0  # standard deviations beyond chance that make a feature a companion
+_STRAIGHT_RIDGE = 1e-9  # none but for rounding
 _LEAST_NEW = 0.05  # of the squared length of a column that must be left to count
 
 
@@ -192,13 +194,8 @@ def _straight(batch: Batch, alone: Tensor, target: Tensor, *, steps: int) -> lis
     features = torch.tensor([j for (j,) in taken], device=ranked.device)
     if not len(features):
         return []
-    kept, columns = list(range(len(features))), lines_of(values_of(batch, features)).double()
-    given_up = []
-    while kept:
-        inverse = torch.linalg.inv(columns[kept] @ columns[kept].t() + 1e-9 * torch.eye(len(kept)).to(columns))
-        weights = inverse @ (columns[kept] @ target.double())  # (kept, q)
-        given_up.append(kept.pop(int((weights.square().sum(dim=1) / inverse.diagonal()).argmin())))
-    return features[given_up[::-1]].tolist()
+    order = eliminate_by_lines(lines_of(values_of(batch, features)), target, 0, ridge=_STRAIGHT_RIDGE)
+    return features[order].tolist()
 
 
 @dataclass
