@@ -8,7 +8,7 @@ from torch import nn
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.ensemble import Recipe, StackedMLP
-from maskrank.core.losses import RegressionTask, subset_losses
+from maskrank.core.losses import BinaryTask, RegressionTask, Task, subset_losses
 from maskrank.core.members import Members, Parts, Refitted, _stacked, hold_out
 from maskrank.core.operators import MaskedModule
 from maskrank.core.progress import Progress
@@ -245,18 +245,22 @@ def test_fine_tuning_never_ends_worse_on_the_validation_rows(generator: torch.Ge
     assert after == pytest.approx(min(before, told[-1].validation))
 
 
+@pytest.mark.parametrize("task", [RegressionTask(), BinaryTask()])
 @pytest.mark.parametrize(("worth", "steps"), [(-1.0, 60), (2.0, 20)])
 def test_another_cycle_begins_while_the_last_was_worth_it(
-    worth: float, steps: int, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+    worth: float, steps: int, task: Task, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("maskrank.core.refit._WORTH_MORE", worth)
+    """Numbers and classes have a threshold each."""
+    numbers = isinstance(task, RegressionTask)
+    mine, other = ("_WORTH_MORE_NUMBERS", "_WORTH_MORE") if numbers else ("_WORTH_MORE", "_WORTH_MORE_NUMBERS")
+    monkeypatch.setattr(f"maskrank.core.refit.{mine}", worth)
+    monkeypatch.setattr(f"maskrank.core.refit.{other}", 1.0 - worth)
     monkeypatch.setattr("maskrank.core.refit._VALIDATE_EVERY", 5)
-    rows, validation = some_rows(generator)
+    parts = some_rows(generator)
+    if not numbers:
+        parts = tuple(Rows(part.all().dense(), (part.y[:, 0] > 0).long()) for part in parts)
     told: list[Progress] = []
     config = replace(DEFAULT, refit_cycles=(20, 40), refit_rate=1e-3)
     importance = torch.tensor([0.1, 0.9, 0.5])
-    refit_mlp(
-        RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator,
-        callbacks=[told.append],
-    )  # fmt: skip
+    refit_mlp(task, *parts, SUBSET, importance, config=config, generator=generator, callbacks=[told.append])
     assert told[-1].batch == steps

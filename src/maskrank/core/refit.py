@@ -28,7 +28,9 @@ _VALIDATE_EVERY = 20  # steps
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
 _LEAST_WAYS, _MOST_WAYS = 3, 5  # to hold rows out, where nets may learn from all rows in turn
 _MOST_IN_TURN = 20_000  # rows beyond which a fifth more is not worth several times the nets
-_WORTH_MORE = 0.05  # share by which the validation loss must fall in the last third of a cycle to begin another
+# By which share the validation loss must fall in the last third of a cycle to begin another. Classes are told apart
+# before their probabilities are known well; what is left of a number's error counts in full.
+_WORTH_MORE, _WORTH_MORE_NUMBERS = 0.05, 0.015
 _GO_ON = 5  # recipes of the lowest loss, that are followed in another cycle
 _LARGEST_BATCH = 512
 _MOST_ENCODED = 1 << 24  # inputs of all rows that are kept in memory
@@ -129,6 +131,7 @@ def refit_mlp(
     shown = _Inputs(members.nets, x, parts.held)
     held_y = y[parts.held]
     done, total = 0, sum(config.refit_cycles)
+    least_fall = _WORTH_MORE_NUMBERS if y.dtype.is_floating_point else _WORTH_MORE
     for turn, cycle in enumerate(config.refit_cycles):
         optimizer = Adam(members.nets.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
         figures = []  # after each judgement
@@ -151,7 +154,7 @@ def refit_mlp(
                 if step - members.best_step >= max(1, cycle // 3):
                     break
         done += cycle
-        worth_more = figures[-1] <= (1 - _WORTH_MORE) * figures[2 * len(figures) // 3 - 1]
+        worth_more = figures[-1] <= (1 - least_fall) * figures[2 * len(figures) // 3 - 1]
         if turn == len(config.refit_cycles) - 1 or not worth_more:
             break
         members = members.best(_GO_ON)
