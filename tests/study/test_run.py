@@ -19,7 +19,7 @@ from maskrank.study.needles import run_needles
 from maskrank.study.protocol import check_method
 from maskrank.study.run import STUDIES, get_study, run_study
 from maskrank.study.spec import PaperFigure, Part, Study
-from maskrank.study.tables import paper_table, score_table
+from maskrank.study.tables import cost_table, paper_table, score_table
 
 SMALL = Study(
     name="small",
@@ -52,6 +52,20 @@ def test_a_study_writes_its_fits_tables_figures_and_facts(tmp_path: Path) -> Non
     assert "rf (all features)" in tables
     assert "found of 3" in tables
     assert pd.read_csv(tmp_path / "fits.csv")["score"].tolist() == pytest.approx(fits["score"].tolist())
+
+
+def test_seconds_are_those_of_each_size() -> None:
+    fits = pd.DataFrame(
+        {
+            "method": ["dualnet", "dualnet", "dualnet", "rf"],
+            "size": [3, 3, 5, 3],
+            "seconds": [1.0, 2.0, 4.0, 8.0],
+            "megabytes": [10.0, 30.0, 20.0, None],
+        }
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in cost_table(fits).splitlines()]
+    assert rows[0] == ["method", "s = 3", "s = 5", "MB"]
+    assert rows[2:] == [["dualnet", "1.50", "4.00", "30"], ["rf", "8.00", "", ""]]
 
 
 def test_a_run_that_was_killed_ends_with_the_same_tables(tmp_path: Path) -> None:

@@ -66,12 +66,15 @@ def found_table(fits: pd.DataFrame, relevant: Sequence[int]) -> str:
 
 
 def cost_table(fits: pd.DataFrame) -> str:
-    """Mean seconds and the largest growth of memory."""
+    """Mean seconds of each size, and the largest growth of memory."""
+    sizes = sorted(fits["size"].unique())
     body = []
     for method, some in fits.groupby("method", sort=False):
+        means = some.groupby("size")["seconds"].mean()
         memory = some["megabytes"].max()
-        body.append([str(method), f"{some['seconds'].mean():.2f}", "" if pd.isna(memory) else f"{memory:.0f}"])
-    return table(["method", "seconds", "MB"], body)
+        seconds = [f"{means[size]:.2f}" if size in means else "" for size in sizes]
+        body.append([str(method), *seconds, "" if pd.isna(memory) else f"{memory:.0f}"])
+    return table(["method", *(f"s = {size}" for size in sizes), "MB"], body)
 
 
 def paper_table(figures: Sequence[PaperFigure], fits: pd.DataFrame) -> str:
