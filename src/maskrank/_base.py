@@ -230,7 +230,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         config = preset(
             self.preset,
             shape=(size, d),
-            screens=None if net_maker(self.operator) is None else False,
+            own_net=net_maker(self.operator) is not None,
             **changes,
             operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
             selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),

@@ -105,3 +105,12 @@ def test_numpy_integers_are_whole_numbers() -> None:
 def test_an_unknown_preset_names_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'fast' is not known; there are default, paper, paper:xor"):
         preset("fast")
+
+
+def test_a_net_of_ones_own_is_not_screened_for_and_learns_at_the_papers_rate() -> None:
+    own = preset("default", own_net=True)
+    assert not own.screens
+    assert own.operator_rate == PAPER.operator_rate < DEFAULT.operator_rate
+    assert own.polish_subsets == DEFAULT.polish_subsets / 4
+    assert preset("default", own_net=True, operator_rate=0.02).operator_rate == 0.02
+    assert preset("paper", own_net=True) == PAPER

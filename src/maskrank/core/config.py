@@ -234,8 +234,11 @@ PRESETS: dict[str, TrainConfig] = {
 }
 
 
-def preset(name: str, *, shape: tuple[int, int] | None = None, **changes: Any) -> TrainConfig:
+def preset(name: str, *, shape: tuple[int, int] | None = None, own_net: bool = False, **changes: Any) -> TrainConfig:
     """A recipe by its name, for a choice of s out of d features, with the changes that are not None.
+
+    With a net of the user's own for the operator nothing is screened, and a recipe that adapts has the paper's learning
+    rate, which deeper nets bear, and a polish of fewer subsets, as a forward of such a net is dear.
 
     A smaller ``max_batches`` shortens what is around it too: Phase I to two thirds of it, so that the search has its
     turn, and what follows to as many steps. Batches come in beats of ``selector_every``, so a count may be rounded up.
@@ -244,6 +247,8 @@ def preset(name: str, *, shape: tuple[int, int] | None = None, **changes: Any) -
         raise ValueError(f"preset={name!r} is not known; there are {', '.join(PRESETS)}")
     asked = {key: _checked(key, value) for key, value in changes.items() if value is not None}
     config = replace(PRESETS[name], **asked)
+    if own_net:
+        config = replace(_for_own_net(config), **asked)
     if shape is not None:
         config = replace(_for_width(config, *shape), **asked)
     config = replace(_with_rates(config), **{rate: asked[rate] for rate in _RATES if rate in asked})
@@ -267,6 +272,13 @@ def _within(cycles: tuple[int, ...], total: int) -> tuple[int, ...]:
         if sum(kept) < total:
             kept.append(min(cycle, total - sum(kept)))
     return tuple(kept)
+
+
+def _for_own_net(config: TrainConfig) -> TrainConfig:
+    if not config.adapts:
+        return replace(config, screens=False)
+    polish_subsets = round(_POLISH_OF_OWN_NET * config.polish_subsets)
+    return replace(config, screens=False, operator_rate=PAPER.operator_rate, polish_subsets=polish_subsets)
 
 
 def _for_width(config: TrainConfig, s: int, d: int) -> TrainConfig:
@@ -301,6 +313,7 @@ def _share_of_rate(hidden: tuple[int, ...]) -> float:
     return min(1.0, math.sqrt(_RATE_WIDTH / max(hidden, default=_RATE_WIDTH)))
 
 
+_POLISH_OF_OWN_NET = 0.25  # of the default's subsets
 _RATE_WIDTH = 64  # the widest layer that takes the full rate
 _LEAST = {"max_batches": 1, "batch_size": 1, "phase1_batches": 1, "n_perturbed": 1, "patience": 1, "n_subsets": 3}
 _RATES = ("operator_rate", "selector_rate")
