@@ -195,6 +195,15 @@ def test_of_very_many_validation_rows_some_judge_and_none_is_learned_from(
     assert parts.learned.tolist() == [list(range(20))]
 
 
+def test_in_many_ways_fewer_rows_are_held_out_in_each_and_more_learned_from(generator: torch.Generator) -> None:
+    parts = hold_out(torch.arange(100) % 2, 80, generator, ways=10)
+    assert [len(set(held.tolist())) for held in parts.held] == [20, *[9] * 8, 8]
+    assert set(parts.held.flatten().tolist()) == set(range(100))
+    for learned, held in zip(parts.learned, parts.held, strict=True):
+        assert not set(learned.tolist()) & set(held.tolist())
+        assert len(set(learned.tolist())) == 100 - len(set(held.tolist()))
+
+
 @pytest.mark.parametrize("ways", [3, 5])
 def test_no_row_is_held_out_twice_and_each_part_has_its_share_of_the_classes(
     ways: int, generator: torch.Generator
@@ -210,7 +219,8 @@ def test_no_row_is_held_out_twice_and_each_part_has_its_share_of_the_classes(
 
 
 @pytest.mark.parametrize(
-    ("rows", "held", "ways"), [(80, 20, 5), (300, 75, 4), (410, 102, 3), (4000, 1000, 3), (20_000, 5_000, 1), (1, 1, 1)]
+    ("rows", "held", "ways"),
+    [(80, 20, 10), (150, 38, 8), (300, 75, 4), (410, 102, 3), (4000, 1000, 3), (20_000, 5_000, 1), (1, 1, 1)],
 )
 def test_the_fewer_rows_are_held_out_the_more_ways_there_are(rows: int, held: int, ways: int) -> None:
     assert _ways(rows, held) == ways

@@ -49,7 +49,9 @@ class Parts(NamedTuple):
 
 
 def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, ways: int) -> Parts:
-    """Hold out the validation rows, which come last; and, in further ways, as many others, no row twice.
+    """Hold out the validation rows, which come last; and, in further ways, others, no row in two ways.
+
+    These are as many, or, in more ways than there are such parts, fewer.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from maskrank.core.rows import Rows
 
 _VALIDATE_EVERY = 20  # steps
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
-_LEAST_WAYS, _MOST_WAYS = 3, 5  # to hold rows out, where nets may learn from all rows in turn
+_LEAST_WAYS, _MOST_WAYS = 3, 10  # to hold rows out, where nets may learn from all rows in turn
 _MOST_IN_TURN = 20_000  # rows beyond which a fifth more is not worth several times the nets
 # By which share the validation loss must fall in the last third of a cycle to begin another. Classes are told apart
 # before their probabilities are known well; what is left of a number's error counts in full.
@@ -93,7 +93,7 @@ def refit_mlp(
     """Train nets after ``config.refit_members`` recipes on the chosen columns, and weigh their answers.
 
     Of each net, the running average of its weights is judged every few steps on rows it does not learn from, and its
-    best moment is kept. These are the validation rows; with ``learn_all`` each recipe is followed three to five times,
+    best moment is kept. These are the validation rows; with ``learn_all`` each recipe is followed three to ten times,
     with other rows held out each time, so that more rows judge and all rows are learned from. Where too few rows
     judge, the plain recipes are followed alone, and the better half of the nets answers with one weight.
 
