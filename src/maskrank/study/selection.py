@@ -1,7 +1,7 @@
 """The paper's benchmark of feature selection: accuracy against the number of features on four data sets.
 
-The faces are learned by the default's MLP: the paper's convolutional net takes minutes a fit on two cores and learns
-little in that time; `behaviour` shows its losses.
+The faces are learned by the default's MLP: the paper's convolutional net takes minutes a fit on two cores and predicts
+less in that time; `behaviour` shows its losses.
 """
 
 from maskrank.study.spec import Part, Settings, Study
