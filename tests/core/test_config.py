@@ -114,3 +114,6 @@ def test_a_net_of_ones_own_is_not_screened_for_and_learns_at_the_papers_rate() -
     assert own.polish_subsets == DEFAULT.polish_subsets / 4
     assert preset("default", own_net=True, operator_rate=0.02).operator_rate == 0.02
     assert preset("paper", own_net=True) == PAPER
+    wide = preset("default", shape=(10, 5_000), own_net=True)
+    assert wide.phase1_batches > DEFAULT.phase1_batches
+    assert wide.polish_subsets == DEFAULT.polish_subsets / 2

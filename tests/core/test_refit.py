@@ -220,7 +220,17 @@ def test_no_row_is_held_out_twice_and_each_part_has_its_share_of_the_classes(
 
 @pytest.mark.parametrize(
     ("rows", "held", "ways"),
-    [(80, 20, 10), (150, 38, 8), (300, 75, 4), (410, 102, 3), (4000, 1000, 3), (20_000, 5_000, 1), (1, 1, 1)],
+    [
+        (8, 2, 3),
+        (24, 6, 5),
+        (80, 20, 10),
+        (150, 38, 8),
+        (300, 75, 4),
+        (410, 102, 3),
+        (4000, 1000, 3),
+        (20_000, 5_000, 1),
+        (1, 1, 1),
+    ],
 )
 def test_the_fewer_rows_are_held_out_the_more_ways_there_are(rows: int, held: int, ways: int) -> None:
     assert _ways(rows, held) == ways

@@ -65,7 +65,7 @@ def test_seconds_are_those_of_each_size() -> None:
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in cost_table(fits).splitlines()]
     assert rows[0] == ["method", "s = 3", "s = 5", "MB"]
-    assert rows[2:] == [["dualnet", "1.50", "4.00", "30"], ["rf", "8.00", "", ""]]
+    assert rows[2:] == [["dualnet", "1.50", "4.00", "30"], ["rf (all features)", "8.00", "", ""]]
 
 
 def test_a_run_that_was_killed_ends_with_the_same_tables(tmp_path: Path) -> None:

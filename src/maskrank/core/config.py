@@ -237,8 +237,9 @@ PRESETS: dict[str, TrainConfig] = {
 def preset(name: str, *, shape: tuple[int, int] | None = None, own_net: bool = False, **changes: Any) -> TrainConfig:
     """A recipe by its name, for a choice of s out of d features, with the changes that are not None.
 
-    With a net of the user's own for the operator nothing is screened, and a recipe that adapts has the paper's learning
-    rate, which deeper nets bear, and a polish of fewer subsets, as a forward of such a net is dear.
+    With a net of the user's own for the operator nothing is screened, and in a recipe that adapts it
+    learns at the paper's rate, which deeper nets bear, in the search and at m*; the polish has fewer subsets, as a
+    forward of such a net is dear.
 
     A smaller ``max_batches`` shortens what is around it too: Phase I to two thirds of it, so that the search has its
     turn, and what follows to as many steps. Batches come in beats of ``selector_every``, so a count may be rounded up.

@@ -1,4 +1,4 @@
-"""Features given up by what a ridge regression on their lines would lose, each deletion exactly."""
+"""Features given up by what a ridge regression on their lines would lose, singly; of more than 256, a tenth at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def eliminate_by_lines(lines: Tensor, target: Tensor, size: int, *, ridge: float
     Parameters
     ----------
     lines : Tensor (k, n)
-        Of length 1.
+        Of length 1; with almost no ridge they must be independent.
     target : Tensor (n, outputs)
     """
     lines = lines.double()
@@ -24,7 +24,7 @@ def eliminate_by_lines(lines: Tensor, target: Tensor, size: int, *, ridge: float
     given_up: list[Tensor] = []
     inverse = weights = gram[:0]
     while len(left) > size:
-        if len(inverse) != len(left):  # several were given up
+        if len(inverse) != len(left):  # at first, or several were given up
             some = gram[left][:, left]
             inverse = torch.linalg.inv(some + ridge * torch.eye(len(left), dtype=gram.dtype, device=gram.device))
             weights = inverse @ overlap[left]

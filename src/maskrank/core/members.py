@@ -56,7 +56,7 @@ def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, ways: int) -
     Parameters
     ----------
     y : Tensor (n,) or (n, outputs)
-        Every part gets its share of each class, or of small and large targets.
+        Every part gets its share of each class, or of small and large targets, where rows suffice.
     n_rows : int
         Rows before the validation rows; at least one for each further way.
     """

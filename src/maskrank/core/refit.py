@@ -27,6 +27,7 @@ from maskrank.core.rows import Rows
 _VALIDATE_EVERY = 20  # steps
 _MANY_JUDGES = 300  # rows held out that tell nets apart well enough to choose among all recipes and to weigh them
 _LEAST_WAYS, _MOST_WAYS = 3, 10  # to hold rows out, where nets may learn from all rows in turn
+_LEAST_PART = 5  # rows held out in one of many ways
 _MOST_IN_TURN = 20_000  # rows beyond which a fifth more is not worth several times the nets
 # By which share the validation loss must fall in the last third of a cycle to begin another. Classes are told apart
 # before their probabilities are known well; what is left of a number's error counts in full.
@@ -212,10 +213,14 @@ class _Inputs:
 
 
 def _ways(n_rows: int, n_held: int) -> int:
-    """In how many ways rows are held out, so that about as many judge as tell nets apart."""
+    """In how many ways rows are held out: the fewer judge, the more, while a part has some rows to judge by.
+
+    In more ways than there are parts as large as the validation rows, nets learn from more rows.
+    """
     if n_rows + n_held > _MOST_IN_TURN:
         return 1
-    wanted = min(_MOST_WAYS, max(_LEAST_WAYS, -(-_MANY_JUDGES // n_held)))
+    most = min(_MOST_WAYS, n_rows // _LEAST_PART + 1)
+    wanted = max(_LEAST_WAYS, min(most, -(-_MANY_JUDGES // n_held)))
     return wanted if n_rows >= wanted - 1 else 1  # each part has a row at least
 
 

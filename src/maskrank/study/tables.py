@@ -37,7 +37,11 @@ def document(study: Study, fits: pd.DataFrame, relevant: dict[str, Sequence[int]
 
 def costs(study: Study, fits: pd.DataFrame) -> str:
     """What the fits took: apart from the scores, as no two runs agree on it."""
-    parts = [f"# {study.title}: what a fit takes", "", "Mean seconds, and the most memory beyond what was there (MB)."]
+    parts = [
+        f"# {study.title}: what a fit takes",
+        "",
+        "Mean seconds of a fit by size, and the most memory beyond what was there (MB).",
+    ]
     for data, some in fits.groupby("data", sort=False):
         parts += ["", f"## {data}", "", cost_table(some)]
     return "\n".join([*parts, ""])
@@ -73,7 +77,8 @@ def cost_table(fits: pd.DataFrame) -> str:
         means = some.groupby("size")["seconds"].mean()
         memory = some["megabytes"].max()
         seconds = [f"{means[size]:.2f}" if size in means else "" for size in sizes]
-        body.append([str(method), *seconds, "" if pd.isna(memory) else f"{memory:.0f}"])
+        name = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
+        body.append([name, *seconds, "" if pd.isna(memory) else f"{memory:.0f}"])
     return table(["method", *(f"s = {size}" for size in sizes), "MB"], body)
 
 
