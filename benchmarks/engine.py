@@ -33,14 +33,14 @@ from timing import side_by_side
 from torch import nn
 
 from maskrank import DualNetClassifier, DualNetRegressor
-from maskrank.core.build import build_operator, build_selector
 from maskrank.core.config import DEFAULT
-from maskrank.core.costs import step_flops
-from maskrank.core.exploration import UniformExploration
-from maskrank.core.losses import MulticlassTask
-from maskrank.core.operators import MaskedModule
-from maskrank.core.rows import Rows
-from maskrank.core.training import DualNetTrainer
+from maskrank.core.data.rows import Rows
+from maskrank.core.engine.costs import step_flops
+from maskrank.core.method.construction import build_operator, build_selector
+from maskrank.core.method.exploration import UniformExploration
+from maskrank.core.method.operators import MaskedModule
+from maskrank.core.method.tasks import MulticlassTask
+from maskrank.core.method.training import DualNetTrainer
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 
 RESULTS = Path(__file__).parent / "results"
@@ -299,7 +299,9 @@ def lazy_adam() -> list[Figure]:
         for seed, by_rows in itertools.product(range(5), (True, False)):
             X, y, relevant = make(512, random_state=[0, seed])
             X_test, y_test, _ = make(1024, random_state=[1, seed])
-            with mock.patch("maskrank.core.build.update_by_rows", lambda *shape, by_rows=by_rows: by_rows):
+            with mock.patch(
+                "maskrank.core.method.construction.update_by_rows", lambda *shape, by_rows=by_rows: by_rows
+            ):
                 model = estimator(size, random_state=seed).fit(X, y)
             kept[by_rows].append(float(model.support_[relevant].mean()))
             scores[by_rows].append(model.score(X_test, y_test))

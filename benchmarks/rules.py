@@ -1,4 +1,4 @@
-"""Are the rules of `maskrank.core.costs` right? Both ways of doing the same, timed side by side over many shapes.
+"""Are the rules of `maskrank.core.engine.costs` right? Both ways timed side by side over many shapes.
 
 For each rule: the shapes where the rule takes the slower way, and how much slower it is there.
 Usage: python benchmarks/rules.py
@@ -12,13 +12,13 @@ from collections.abc import Callable
 import torch
 from timing import side_by_side
 
-from maskrank.core import costs
-from maskrank.core.gathered import Touched
-from maskrank.core.operators import SubsetMLP
-from maskrank.core.optim import Adam
-from maskrank.core.rows import Rows
-from maskrank.core.selector import Selector
-from maskrank.core.subsets import draw_subsets
+from maskrank.core.data.rows import Rows, read_in_runs
+from maskrank.core.data.subsets import draw_subsets
+from maskrank.core.engine import costs
+from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.gathered import Touched
+from maskrank.core.method.operators import SubsetMLP
+from maskrank.core.method.selector import Selector
 
 
 def layer(dense: bool, d: int, s: int, h: int, masks: int, batch: int) -> Callable[[], None]:
@@ -129,7 +129,7 @@ def main() -> None:
         "whole rows or single values",
         shapes,
         picked,
-        lambda shape: costs.read_in_runs(shape["d"], shape["masks"] * shape["s"]),
+        lambda shape: read_in_runs(shape["d"], shape["masks"] * shape["s"]),
     )
 
 

@@ -21,7 +21,12 @@ from joblib import Parallel, delayed
 from sklearn.datasets import make_classification
 
 from maskrank import DualNetClassifier, DualNetRegressor
-from maskrank.core import contest, dual_net, exploration, plan, polish, screens
+from maskrank.core import pipeline as dual_net
+from maskrank.core.method import exploration
+from maskrank.core.proposals import matching_pursuit as screens
+from maskrank.core.proposals import planning as plan
+from maskrank.core.selection import calibration as polish
+from maskrank.core.selection import tournament as contest
 from maskrank.datasets import (
     make_nonlinear_regression,
     make_orange_skin,

@@ -96,7 +96,7 @@ class Screen:
         from rich.console import Console
         from rich.terminal_theme import DIMMED_MONOKAI
 
-        from maskrank.screen import show_ranking
+        from maskrank.terminal.ranking import show_ranking
 
         console = Console(record=True, width=64, force_terminal=True, file=io.StringIO(), highlight=False)
         console.print(f"{self.heading}\n", style="bold")

@@ -12,11 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 import maskrank
-from maskrank import demo, load
+from maskrank import load
 from maskrank.cli import app
 from maskrank.datasets import make_nonlinear_regression, make_xor
 from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
+from maskrank.terminal import demo
 
 runner = CliRunner()
 
@@ -204,7 +205,7 @@ def test_ctrl_c_ends_with_130(xor_csv: Path, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("maskrank.fitting.fit_dual_net", interrupted)
+    monkeypatch.setattr("maskrank.estimators.fitting.fit_dual_net", interrupted)
     _, said = run("rank", xor_csv, "--target", "label", "--size", "3", code=130)
     assert said.strip() == "maskrank: stopped"
 

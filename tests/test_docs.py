@@ -49,7 +49,7 @@ def generated() -> set[str]:
 @pytest.fixture
 def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that end after a few batches: enough to see that the code of a page runs."""
-    from maskrank import _base
+    from maskrank.estimators import base as _base
 
     usual = _base.preset
     monkeypatch.setattr(_base, "preset", lambda name, **given: usual(name, **{**given, "max_batches": 24}))

@@ -26,7 +26,7 @@ def test_the_estimators_do_not_need_plotting() -> None:
 
 
 def test_a_process_that_repeats_a_fit_starts_without_scikit_learn() -> None:
-    assert not loaded_after("import maskrank.stability") & {"sklearn", "pandas", "matplotlib", "rich"}
+    assert not loaded_after("import maskrank.estimators.stability") & {"sklearn", "pandas", "matplotlib", "rich"}
 
 
 def test_help_does_not_import_torch() -> None:

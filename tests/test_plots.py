@@ -11,10 +11,10 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from maskrank import DualNetClassifier, Ranking, plot_size_curve
-from maskrank.core.progress import History
+from maskrank.core.recorder import History
 from maskrank.datasets import make_orange_skin
+from maskrank.estimators.stability import Stability
 from maskrank.plots import plot_history, plot_importance_map, plot_ranking
-from maskrank.stability import Stability
 
 RANKING = Ranking(
     names=(r"$\price$", "<b>", "c" * 50, "d"),

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from maskrank.core.ranking import Ranking
+from maskrank.core.scoring.ranking import Ranking
 from maskrank.results import frame_csv, order_note, ranking_csv, ranking_json, unsure_places
-from maskrank.screen import show_ranking
+from maskrank.terminal.ranking import show_ranking
 from tests.report.pages import fitted
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
-from maskrank.core.progress import Progress
+from maskrank.core.recorder import Progress
 from maskrank.datasets import make_xor
 
 

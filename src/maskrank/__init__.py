@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maskrank.core.operators import ImageCNN as ImageCNN
-    from maskrank.core.progress import Progress as Progress
-    from maskrank.core.ranking import Ranking as Ranking
+    from maskrank.core.method.operators import ImageCNN as ImageCNN
+    from maskrank.core.recorder import Progress as Progress
+    from maskrank.core.scoring.ranking import Ranking as Ranking
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
     from maskrank.estimators import DualNetRegressor as DualNetRegressor
     from maskrank.estimators import load as load
@@ -22,9 +22,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "DualNetClassifier": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
-    "ImageCNN": "maskrank.core.operators",
-    "Progress": "maskrank.core.progress",
-    "Ranking": "maskrank.core.ranking",
+    "ImageCNN": "maskrank.core.method.operators",
+    "Progress": "maskrank.core.recorder",
+    "Ranking": "maskrank.core.scoring.ranking",
     "load": "maskrank.estimators",
     "plot_size_curve": "maskrank.plots",
 }

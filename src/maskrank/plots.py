@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from maskrank.core.progress import History
-    from maskrank.core.ranking import Ranking
-    from maskrank.scaling import Array
-    from maskrank.stability import Stability
+    from maskrank.core.recorder import History
+    from maskrank.core.scoring.ranking import Ranking
+    from maskrank.estimators.scaling import Array
+    from maskrank.estimators.stability import Stability
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can tell apart.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import maskrank
-from maskrank.core.ranking import Ranking
+from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 
 Model = DualNetClassifier | DualNetRegressor

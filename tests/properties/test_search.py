@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskrank.core.search import find_optimal_subset, importance_gradient, improve_subset, subset_importance
-from maskrank.core.selector import Selector
-from maskrank.core.subsets import draw_subsets, to_mask
+from maskrank.core.data.subsets import draw_subsets, to_mask
+from maskrank.core.method.search import find_optimal_subset, importance_gradient, improve_subset, subset_importance
+from maskrank.core.method.selector import Selector
 
 
 def at_mask(selector: Selector, mask: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskrank.core.subsets import complement, draw_subsets, nth_outside, perturb, to_mask, top_s
+from maskrank.core.data.subsets import complement, draw_subsets, nth_outside, perturb, to_mask, top_s
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from maskrank import DualNetClassifier
 from maskrank.core.config import DEFAULT
-from maskrank.core.progress import History
-from maskrank.core.ranking import Ranking, anchor
+from maskrank.core.recorder import History
+from maskrank.core.scoring.ranking import Ranking, anchor
 from maskrank.report import RankingSection
 
 NASTY = (

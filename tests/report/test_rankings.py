@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from maskrank.estimators.stability import Stability
 from maskrank.report import ranking_report
 from maskrank.results import ranking_csv, ranking_json
-from maskrank.stability import Stability
 from tests.report.pages import NASTY, fitted, section
 
 

@@ -18,8 +18,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maskrank.preparation import resolve_seed, resolve_size
-from maskrank.scaling import Columns
+from maskrank.estimators.preparation import resolve_seed, resolve_size
+from maskrank.estimators.scaling import Columns
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

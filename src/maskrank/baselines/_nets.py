@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from maskrank.core.nets import ACTIVATIONS, Dense
-from maskrank.preparation import split_rows
+from maskrank.core.engine.layers import ACTIVATIONS, Dense
+from maskrank.estimators.preparation import split_rows
 
 _SIGMOID_GAIN = 4.0  # its slope at 0 is a quarter: without it three layers hardly begin to learn (Glorot & Bengio 2010)
 _CHECK_EVERY = 50  # steps between two looks at the held-out rows

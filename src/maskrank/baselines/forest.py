@@ -8,7 +8,7 @@ from numpy.random import Generator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from maskrank.baselines._base import Array, Baseline, Floats, Predicts
-from maskrank.preparation import resolve_seed
+from maskrank.estimators.preparation import resolve_seed
 
 _TREES = (50, 90, 130, 170, 220)
 _DEPTHS = (7, 11, 15, 19, 24)

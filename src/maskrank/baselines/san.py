@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from maskrank.baselines._base import Array, Baseline, Floats
 from maskrank.baselines._nets import as_tensors, decode, n_outputs, new_generator, outputs, target_loss
-from maskrank.core.nets import Dense
+from maskrank.core.engine.layers import Dense
 
 _ROWS_AT_ONCE = 1 << 13
 

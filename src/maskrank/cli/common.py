@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maskrank.shown import one_line
+from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -72,7 +72,7 @@ def rank(
 
     from maskrank import DualNetClassifier, DualNetRegressor
     from maskrank.results import facts, order_note, ranking_csv, ranking_json
-    from maskrank.screen import show_facts, show_ranking, show_stability
+    from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
 
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
@@ -101,7 +101,7 @@ def rank(
     if csv is not None:
         write_atomically(csv, ranking_csv(fitted.result_))
     if report is not None:
-        from maskrank.reference import all_features_score
+        from maskrank.estimators.all_features import all_features_score
         from maskrank.report import RankingSection, ranking_report
 
         section = RankingSection(
@@ -162,7 +162,7 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
 
     Example: maskrank demo --report demo.html
     """
-    from maskrank.demo import run_demo
+    from maskrank.terminal.demo import run_demo
 
     voice = Voice(quiet=quiet, verbose=verbose)
     run_demo(

@@ -62,8 +62,8 @@ def compare(
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
     from maskrank.files import check_writable, write_atomically
-    from maskrank.screen import show_table
     from maskrank.study.own_table import compare_methods, comparison_rows
+    from maskrank.terminal.ranking import show_table
 
     voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (csv, report) if path is not None]
@@ -116,9 +116,9 @@ def sweep(
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
     from maskrank.files import check_writable, write_atomically
-    from maskrank.screen import show_table
     from maskrank.study.own_table import compare_methods, smallest_size, sweep_rows
     from maskrank.study.protocol import OURS
+    from maskrank.terminal.ranking import show_table
 
     voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (csv, report) if path is not None]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maskrank.shown import one_line
+from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
-    from maskrank.core.progress import Progress
+    from maskrank.core.recorder import Progress
     from maskrank.tables import Table
 
 _MOST_NAMED = 8

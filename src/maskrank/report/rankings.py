@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskrank.core.progress import History
-from maskrank.core.ranking import Ranking
+from maskrank.core.recorder import History
+from maskrank.core.scoring.ranking import Ranking
 from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
 from maskrank.results import Model, metric_name, order_note, ranking_csv, ranking_json
-from maskrank.shown import lined_up
+from maskrank.terminal.text import lined_up
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from maskrank.report.charts import Line, labelled, line_chart, nice_ticks
 from maskrank.report.page import data_address, packed, render
-from maskrank.shown import brief_seconds, lined_up
+from maskrank.terminal.text import brief_seconds, lined_up
 
 
 def comparison_report(

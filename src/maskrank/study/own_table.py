@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.shown import brief_seconds, lined_up, short
 from maskrank.size_choice import smallest_size
 from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
+from maskrank.terminal.text import brief_seconds, lined_up, short
 
 Array = NDArray[Any]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from maskrank.progress_bar import FitsBar
+from maskrank.terminal.progress_bar import FitsBar
 
 Job = dict[str, Any]  # what tells it from others
 Result = dict[str, Any]

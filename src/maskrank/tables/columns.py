@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.shown import drop_flags
 from maskrank.tables.decimals import is_text, looks_like_a_number, looks_like_numbers
 from maskrank.tables.text import TableError
+from maskrank.terminal.text import drop_flags
 
 _MOST_SHOWN = 8  # columns described one by one
 _MOST_DROPPED = 50  # columns that anyone would leave out by options

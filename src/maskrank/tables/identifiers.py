@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskrank.shown import drop_flags
+from maskrank.terminal.text import drop_flags
 
 Array = NDArray[Any]
 _FEWEST_ROWS = 20  # fewer are distinct, or sorted, by chance

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.shown import drop_flags
 from maskrank.tables.columns import listing, numbers_of, truth_columns
 from maskrank.tables.decimals import is_text
 from maskrank.tables.files import place, read_frame
 from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.text import TableError
+from maskrank.terminal.text import drop_flags
 
 _MOST_TARGETS = 24  # columns that are named to choose the target from; it often is the last
 _MOST_CLASSES = 20  # of a target of whole numbers that counts as classes

@@ -13,8 +13,8 @@ from itertools import islice
 
 import pandas as pd
 
-from maskrank.shown import drop_flags
 from maskrank.tables.decimals import is_text, read_numbers
+from maskrank.terminal.text import drop_flags
 
 _SEPARATORS = ",;\t|"
 _PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx, .ods and .xls begin

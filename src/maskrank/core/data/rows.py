@@ -1,0 +1,249 @@
+"""Where the rows of the data set come from: an object with ``sample(n)``.
+
+A batch knows its rows, not their values: an operator asks it for the columns of its subsets, so that a step on s
+of d features reads s values a row. The values may be held in memory, ready to use (`Held`), or be read and scaled
+where they live: an array of the user's, perhaps a memory-mapped file (`InPlace`), or a sparse matrix (`SparseRows`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+_SPARSE_ROWS_AT_ONCE = 1 << 12
+_READ_AT_RANDOM = 64  # a value fetched alone costs as much as this many in a run
+_MOST_HELD = 1 << 26  # values that are copied into memory
+_VALUES_AT_ONCE = 1 << 20  # of a table that is read where it lives, beyond those that are asked for
+
+
+class Values(Protocol):
+    """A table of n rows and d features that gives what a step needs of it, as 32-bit floats."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the nets that learn from it live."""
+
+    def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
+        """The values of each subset's features: (batch,), (masks, s) -> (masks, batch, s)."""
+
+    def dense(self, rows: Tensor) -> Tensor:
+        """All features of these rows: (batch,) -> (batch, d)."""
+
+    def only(self, features: Tensor) -> Values:
+        """The same rows of some features."""
+
+
+def read_in_runs(run: int, wanted: int) -> bool:
+    """Whether to copy whole runs of neighbouring values and choose among them, and not to fetch each alone."""
+    return run <= _READ_AT_RANDOM * wanted
+
+
+def pick(x: Tensor, rows: Tensor, subsets: Tensor) -> Tensor:
+    """The values of each subset's features in some rows, as a copy: (n, d), (batch,), (masks, s) -> (masks, batch, s).
+
+    Values that lie side by side are copied in runs where that is cheaper: the rows of a table that is stored row by
+    row, the columns of one that is stored column by column.
+    """
+    (masks, s), features = subsets.shape, subsets.flatten()
+    if x.stride(1) <= x.stride(0) and read_in_runs(x.shape[1], masks * s):
+        some_rows = torch.split(rows, max(1, _VALUES_AT_ONCE // x.shape[1]))
+        parts = [x.index_select(0, some).t().index_select(0, features) for some in some_rows]
+        return torch.cat(parts, dim=1).view(masks, s, -1).transpose(1, 2)
+    if x.stride(0) <= x.stride(1) and read_in_runs(x.shape[0], len(rows)):
+        whole = x.t().index_select(0, features)  # (masks * s, n)
+        return whole.index_select(1, rows).view(masks, s, -1).transpose(1, 2)
+    return x[rows[None, :, None], subsets[:, None, :]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Values in memory, ready to use."""
+
+    x: Tensor  # (n, d)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.x.shape[0], self.x.shape[1]
+
+    @property
+    def device(self) -> torch.device:
+        return self.x.device
+
+    def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
+        return pick(self.x, rows, subsets)
+
+    def dense(self, rows: Tensor) -> Tensor:
+        return self.x[rows]
+
+    def only(self, features: Tensor) -> Held:
+        return Held(self.x[:, features])
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What turns a value into the one a net sees: (value - mean) / scale, both (d,) of 64-bit floats."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def apply(self, values: Tensor, features: Tensor) -> Tensor:
+        """The scaled values, as 32-bit floats: (..., s), and features that broadcast to it."""
+        return ((values.double() - self.mean[features]) / self.scale[features]).float()
+
+    def only(self, features: Tensor) -> Scale:
+        return Scale(self.mean[features], self.scale[features])
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Values read where they live, and scaled on the way."""
+
+    x: Tensor  # (rows of the table, columns of the table), of any floating type, in any order
+    index: Tensor  # (n,) which rows of the table
+    features: Tensor  # (d,) which columns of the table
+    scale: Scale
+    device: torch.device
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.index), len(self.features)
+
+    def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
+        rows, subsets = self.index[rows.cpu()], subsets.cpu()
+        values = pick(self.x, rows, self.features[subsets])
+        return self.scale.apply(values, subsets.unsqueeze(1)).to(self.device)
+
+    def dense(self, rows: Tensor) -> Tensor:
+        values = self.x[self.index[rows.cpu()]][:, self.features]
+        return self.scale.apply(values, torch.arange(len(self.features))).to(self.device)
+
+    def only(self, features: Tensor) -> Values:
+        features = features.cpu()
+        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Values of a sparse matrix in compressed rows, spread out for the rows of a batch and scaled on the way."""
+
+    starts: Tensor  # (rows of the table + 1,) where each row's entries begin
+    places: Tensor  # (entries,) the column of each entry
+    entries: Tensor  # (entries,)
+    index: Tensor  # (n,) which rows of the table
+    features: Tensor  # (d,) which columns of the table
+    scale: Scale
+    device: torch.device
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.index), len(self.features)
+
+    def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
+        subsets = subsets.cpu()
+        needed, where = torch.unique(self.features[subsets], return_inverse=True)
+        spread = torch.cat([self._spread(some, needed) for some in torch.split(rows.cpu(), _SPARSE_ROWS_AT_ONCE)])
+        return self.scale.apply(spread[:, where].transpose(0, 1), subsets.unsqueeze(1)).to(self.device)
+
+    def dense(self, rows: Tensor) -> Tensor:
+        return self.scale.apply(self._spread(rows.cpu(), self.features), torch.arange(len(self.features))).to(
+            self.device
+        )
+
+    def only(self, features: Tensor) -> Values:
+        features = features.cpu()
+        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
+
+    def _spread(self, rows: Tensor, needed: Tensor) -> Tensor:
+        """Some sorted columns of some rows, with their zeros: (batch, needed)."""
+        first, last = self.starts[self.index[rows]].long(), self.starts[self.index[rows] + 1].long()
+        counts = last - first
+        row = torch.arange(len(rows)).repeat_interleave(counts)
+        entry = torch.arange(len(row)) + (first - counts.cumsum(0) + counts).repeat_interleave(counts)
+        column = self.places[entry].long()
+        place = torch.searchsorted(needed, column).clamp_(max=len(needed) - 1)
+        wanted = needed[place] == column
+        spread = torch.zeros((len(rows), len(needed)), dtype=self.entries.dtype)
+        return spread.index_put_((row[wanted], place[wanted]), self.entries[entry[wanted]])
+
+
+def _held_if_small(values: Values) -> Values:
+    """The values in memory, where they do not take much of it."""
+    n, d = values.shape
+    if n * d > _MOST_HELD:
+        return values
+    everything = torch.arange(d).unsqueeze(0)
+    rows = torch.arange(n, device=values.device).split(max(1, _VALUES_AT_ONCE // d))  # type: ignore[no-untyped-call]
+    return Held(torch.cat([values.columns(some, everything).squeeze(0) for some in rows]))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a table and their targets."""
+
+    values: Values
+    index: Tensor  # (batch,), which of its rows
+    y: Tensor  # (batch,) or (batch, outputs)
+
+    def columns(self, subsets: Tensor) -> Tensor:
+        """The values of each subset's features: (masks, s) -> (masks, batch, s)."""
+        return self.values.columns(self.index, subsets)
+
+    def dense(self) -> Tensor:
+        """All features of the rows: (batch, d)."""
+        return self.values.dense(self.index)
+
+    def split(self, n: int) -> list[Batch]:
+        """The same rows, at most n at a time."""
+        parts = zip(torch.split(self.index, n), torch.split(self.y, n), strict=True)
+        return [Batch(self.values, index, y) for index, y in parts]
+
+    def __len__(self) -> int:
+        return self.index.shape[0]
+
+
+class Rows:
+    """A table and its targets, sampled with replacement.
+
+    Parameters
+    ----------
+    x : Values, or a Tensor (n, d) that is used as it is
+    y : Tensor (n,) or (n, outputs)
+    """
+
+    def __init__(self, x: Values | Tensor, y: Tensor) -> None:
+        self.values: Values = Held(x) if isinstance(x, Tensor) else x
+        self.y = y
+
+    def __len__(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.values.shape[1]
+
+    @property
+    def device(self) -> torch.device:
+        return self.values.device
+
+    def only(self, features: Tensor) -> Rows:
+        """The same rows and targets with some of the features."""
+        return Rows(self.values.only(features), self.y)
+
+    def sample(self, n: int, *, generator: torch.Generator) -> Batch:
+        """Draw n rows with replacement."""
+        return self.take(torch.randint(len(self), (n,), generator=generator).to(self.device))
+
+    def take(self, index: Tensor) -> Batch:
+        """The rows of this index."""
+        return Batch(self.values, index, self.y[index])
+
+    def all(self) -> Batch:
+        """Every row, in order."""
+        return Batch(self.values, torch.arange(len(self), device=self.device), self.y)

@@ -1,0 +1,125 @@
+"""The nets of a run, and the trainer that turns them into a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.data.rows import Rows
+from maskrank.core.engine.costs import update_by_rows
+from maskrank.core.method.exploration import Exploration
+from maskrank.core.method.operators import MaskedModule, SubsetMLP
+from maskrank.core.method.selector import Selector
+from maskrank.core.method.tasks import Task
+from maskrank.core.method.training import DualNetTrainer
+
+
+@dataclass(frozen=True)
+class OwnNet:
+    """An operator net of the user's own.
+
+    Attributes
+    ----------
+    make : callable (width, n_outputs) -> nn.Module
+        Its ``forward(x, mask)`` takes the masked features and the mask, both (rows, width).
+    columns : Tensor (d,)
+        Where the d features that can be chosen stand in the net's input.
+    width : int
+    """
+
+    make: Callable[[int, int], nn.Module]
+    columns: Tensor
+    width: int
+
+
+def build_trainer(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    *,
+    size: int,
+    config: TrainConfig,
+    exploration: Exploration,
+    generator: torch.Generator,
+    net: OwnNet | None = None,
+) -> DualNetTrainer:
+    """Both nets, new, and what trains them."""
+    operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net)
+    selector = build_selector(rows.n_features, size, config=config, generator=generator)
+    return DualNetTrainer(
+        operator.to(rows.device),
+        selector.to(rows.device),
+        task,
+        rows,
+        validation,
+        size=size,
+        config=config,
+        exploration=exploration,
+        generator=generator,
+    )
+
+
+def build_operator(
+    task: Task,
+    n_features: int,
+    size: int,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    net: OwnNet | None = None,
+) -> nn.Module:
+    """The MLP of the recipe, or the user's own net behind a mask."""
+    if net is not None:
+        own = net.make(net.width, task.n_outputs)
+        _check_net(own, net.width, task.n_outputs)
+        return MaskedModule(own, net.columns, net.width)
+    if not config.operator_hidden:
+        raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
+    return SubsetMLP(
+        n_features,
+        task.n_outputs,
+        hidden=config.operator_hidden,
+        activation=config.activation,
+        fan_in=2 * (size if config.init_fan_in == "active" else n_features),
+        generator=generator,
+        by_rows=update_by_rows(n_features, size, config.operator_hidden[0], config.n_subsets),
+    )
+
+
+@torch.no_grad()
+def _check_net(net: nn.Module, width: int, n_outputs: int) -> None:
+    """Try a net of the user's own on two rows, so that a misfit is named before any training."""
+    if not isinstance(net, nn.Module):
+        raise ValueError(f"the operator must make an nn.Module, not {type(net).__name__}")
+    if not any(True for _ in net.parameters()):
+        raise ValueError(f"the operator's net, {type(net).__name__}, has no parameters to learn")
+    net.float().eval()
+    try:
+        outputs = net(torch.zeros(2, width), torch.ones(2, width))
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(
+            f"the operator's net, {type(net).__name__}, can't be called as net(x, mask) with x and mask of shape "
+            f"(2, {width}): {error}"
+        ) from error
+    net.train()
+    if tuple(outputs.shape) != (2, n_outputs):
+        raise ValueError(
+            f"the operator's net returns outputs of shape {tuple(outputs.shape)} for 2 rows of {width} features; "
+            f"this task needs (2, {n_outputs})"
+        )
+
+
+def build_selector(n_features: int, size: int, *, config: TrainConfig, generator: torch.Generator) -> Selector:
+    """The selector of the recipe."""
+    return Selector(
+        n_features,
+        hidden=config.selector_hidden,
+        activation=config.activation,
+        fan_in=size if config.init_fan_in == "active" else n_features,
+        generator=generator,
+        by_rows=update_by_rows(n_features, size, config.selector_hidden[0], config.selector_every * config.n_subsets),
+    )

@@ -1,0 +1,163 @@
+"""Deployment: from the trained selector to m*, Score(m*) and the order of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from maskrank.core.data.subsets import to_mask
+from maskrank.core.method.search import subset_importance
+from maskrank.core.method.selector import Selector
+
+_MOST_ROWS = 20  # in a notebook
+_BLUE, _GREY = "#0072b2", "#999999"  # apart for everyone's eyes
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The features of a data set in order of their worth to the net.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All d features.
+    support : ndarray (d,) of bool
+        m*: which features are selected.
+    raw_scores : ndarray (d,)
+        -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
+        added to all raw scores changes nothing that was learned.
+    scores : ndarray (d,)
+        Anchored: 0 is an average feature that was left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> support = np.array([True, False, True, False])
+    >>> ranking = Ranking(names=("a", "b", "c", "d"), support=support,
+    ...                   raw_scores=np.array([0.5, 0.1, 0.9, 0.3]), scores=np.array([0.3, -0.1, 0.7, 0.1]))
+    >>> ranking.selected
+    ('c', 'a')
+    >>> ranking.ranks
+    array([2, 3, 1, 3])
+    """
+
+    names: tuple[str, ...]
+    support: NDArray[np.bool_]
+    raw_scores: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """All features, the selected ones first and each group best first."""
+        return np.lexsort((-self.raw_scores, ~self.support)).astype(np.int64)
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected features, best first."""
+        return tuple(self.names[i] for i in self.order[: self.size])
+
+    @property
+    def size(self) -> int:
+        """s, the number of selected features."""
+        return int(self.support.sum())
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """1..s for the selected features, best first; s + 1 for the rest."""
+        ranks = np.full(len(self.names), self.size + 1, dtype=np.int64)
+        ranks[self.order[: self.size]] = np.arange(1, self.size + 1)
+        return ranks
+
+    def to_dict(self) -> dict[str, Any]:
+        """What goes into JSON: the selected names, best first, and every feature's scores."""
+        return {
+            "selected": list(self.selected),
+            "scores": dict(zip(self.names, self.scores.tolist(), strict=True)),
+            "raw_scores": dict(zip(self.names, self.raw_scores.tolist(), strict=True)),
+        }
+
+    def __str__(self) -> str:
+        width = max(len("feature"), *(len(name) for name in self.selected))
+        lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
+        return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
+
+    def _repr_html_(self) -> str:
+        """The first features as a table for notebooks, light or dark: colours of text and page are theirs."""
+        shown = self.order[:_MOST_ROWS]
+        unit = max(float(self.scores[shown].max()), 1e-12)
+        head = _html_row("th", ("rank", "feature", "score", ""))
+        rows = [self._html_feature(rank, int(i), unit) for rank, i in enumerate(shown, 1)]
+        more = len(self.names) - len(shown)
+        note = f"<div style='opacity:.7'>… and {more:,} more</div>" if more else ""
+        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+
+    def _html_feature(self, rank: int, i: int, unit: float) -> str:
+        """One feature; what was left out is muted, and a score below zero has no bar."""
+        chosen, width = bool(self.support[i]), 10 * max(0.0, float(self.scores[i]) / unit)
+        bar = f"<div style='background:{_BLUE if chosen else _GREY};height:.8em;width:{width:.2f}em'></div>"
+        cells = (str(rank) if chosen else "", escape(self.names[i]), f"{self.scores[i]:+.4f}", bar)
+        return _html_row("td", cells, "" if chosen else "opacity:.6")
+
+    def _top(self) -> list[int]:
+        return [int(i) for i in self.order[: self.size]]
+
+
+def _html_row(tag: str, cells: Sequence[str], style: str = "") -> str:
+    inner = "".join(f"<{tag} style='text-align:left'>{cell}</{tag}>" for cell in cells)
+    return f"<tr style='{style}'>{inner}</tr>"
+
+
+def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Shift raw scores so that the features left out have mean 0: (d,), (d,) -> (d,)."""
+    zero: float = raw_scores[~support].mean()
+    return raw_scores - zero
+
+
+def expand_ranking(
+    ranking: Ranking, columns: NDArray[np.int64], varies: NDArray[np.bool_], names: Sequence[str]
+) -> Ranking:
+    """A ranking of some columns as one of all; a column that does not vary is never above one that does.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of the columns (c,) out of d.
+    varies : ndarray (d,) of bool
+    names : sequence of str
+        Of all d columns.
+    """
+    support = np.zeros(len(varies), dtype=bool)
+    support[columns] = ranking.support
+    raw_scores = np.full(len(varies), ranking.raw_scores.min())
+    raw_scores[columns] = ranking.raw_scores
+    raw_scores[~varies] = np.nextafter(raw_scores[varies].min(), -np.inf)
+    left_out = ~support & varies if (~support & varies).any() else ~support
+    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, ~left_out))
+
+
+def rank_features(selector: Selector, optimal: Tensor, tried: Tensor, names: Sequence[str]) -> Ranking:
+    """m*, Score(m*) and its anchored form. A feature that was not tried scores as an average one left out.
+
+    Parameters
+    ----------
+    optimal : Tensor (s,)
+        m*, in the selector's numbers.
+    tried : Tensor (features,)
+        Which features the selector knows, sorted.
+    names : sequence of str
+        One for each feature.
+    """
+    known_scores = subset_importance(selector, optimal).cpu().double()
+    left_out = ~to_mask(optimal, selector.n_features).bool().cpu()
+    average = float(known_scores[left_out].mean())
+    raw_scores = torch.full((len(names),), average, dtype=torch.float64).scatter_(0, tried, known_scores).numpy()
+    support = to_mask(tried[optimal.cpu()], len(names)).bool().numpy()
+    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))

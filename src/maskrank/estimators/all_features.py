@@ -1,0 +1,63 @@
+"""What the nets of the predictor make of all features: a figure to hold the chosen ones against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from sklearn.base import clone
+
+from maskrank.core.config import DEFAULT, TrainConfig
+from maskrank.core.predictor.refit import refit_mlp
+from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.estimators.fitting import Part, Settings, prepare, scaled_rows
+from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
+
+_MOST_FEATURES = 5_000
+
+
+def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: Any) -> float | None:
+    """The validation figure of the predictor's nets, trained on all features of the same rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With an integer ``random_state``, so that the same rows are held out.
+    X, y : what it was fitted on
+
+    Returns
+    -------
+    float or None
+        Accuracy or mean squared error; None for a net of the user's own, and beyond 5,000 features.
+    """
+    if net_maker(model.operator) is not None:
+        return None
+    fresh = clone(model)
+    X, y = fresh._validate_rows(X, y, reset=True)
+    generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
+    parts = Part.whole(X, fresh._learn_target(y)).hold_out(model.validation_fraction, generator)
+    config = _with_refit(model.config_)
+    settings = Settings(fresh._task(), model.result_.size, config, None, model.standardize, model.device)
+    prepared = prepare(settings, *parts)
+    if len(prepared.candidates) > _MOST_FEATURES:
+        return None
+    fresh._y_scaling = prepared.y_scaling
+    shown, held_out = (scaled_rows(prepared, part) for part in parts)
+    importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
+    features = torch.arange(len(importance), device=shown.device)
+    with torch_threads(1):
+        refitted = refit_mlp(
+            settings.task, shown, held_out, features, importance, config=config, generator=generator, learn_all=True
+        )
+        with torch.no_grad():
+            outputs = refitted.judged(held_out.all().columns(features.unsqueeze(0))[0])
+    return fresh._measure(parts[1].target, outputs.cpu().double())
+
+
+def _with_refit(config: TrainConfig) -> TrainConfig:
+    """A recipe that has nets of its own for the predictor: the default's, where there are none."""
+    if config.refit_members:
+        return config
+    names = ("refit_members", "refit_cycles", "refit_batch", "refit_hidden", "refit_rate", "activation")
+    return replace(config, **{name: getattr(DEFAULT, name) for name in names})

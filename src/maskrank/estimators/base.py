@@ -1,0 +1,271 @@
+"""What the two estimators share: parameters, the course of ``fit``, ranking, prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from maskrank.core.config import TrainConfig, preset
+from maskrank.core.method.tasks import Task, beats_constant
+from maskrank.core.recorder import Callback
+from maskrank.core.scoring.ranking import Ranking
+from maskrank.estimators.display import DisplayMixin
+from maskrank.estimators.fitting import Part, Settings, prepare, target_tensor, train
+from maskrank.estimators.prediction import PredictionMixin
+from maskrank.estimators.preparation import (
+    frame_kind,
+    hidden_sizes,
+    is_sizes,
+    net_maker,
+    resolve_repeats,
+    resolve_seed,
+    resolve_size,
+)
+from maskrank.estimators.scaling import Array
+from maskrank.estimators.sources import check_files, float_type
+from maskrank.estimators.stability import Repeats, Stability, rank_again
+from maskrank.estimators.storage import StorageMixin
+
+
+class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        preset: str = "default",
+        operator: Any = None,
+        selector: tuple[int, ...] | None = None,
+        max_batches: int | None = None,
+        validation_fraction: float = 0.2,
+        standardize: bool = True,
+        refit: bool = True,
+        n_subsets: int | None = None,
+        batch_size: int | None = None,
+        phase1_batches: int | None = None,
+        exploit_share: float | None = None,
+        n_perturbed: int | None = None,
+        operator_rate: float | None = None,
+        selector_rate: float | None = None,
+        patience: int | None = None,
+        stop_on: str | None = None,
+        n_repeats: int = 0,
+        n_jobs: int | None = None,
+        device: str = "auto",
+        callbacks: tuple[Any, ...] = (),
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.preset = preset
+        self.operator = operator
+        self.selector = selector
+        self.max_batches = max_batches
+        self.validation_fraction = validation_fraction
+        self.standardize = standardize
+        self.refit = refit
+        self.n_subsets = n_subsets
+        self.batch_size = batch_size
+        self.phase1_batches = phase1_batches
+        self.exploit_share = exploit_share
+        self.n_perturbed = n_perturbed
+        self.operator_rate = operator_rate
+        self.selector_rate = selector_rate
+        self.patience = patience
+        self.stop_on = stop_on
+        self.n_repeats = n_repeats
+        self.n_jobs = n_jobs
+        self.device = device
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Any:
+        """Find the best s features, rank them, and learn to predict from them.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix (n, d)
+            Floats of 32 and 64 bits, also in memory-mapped files, and SciPy's compressed rows are read where they
+            are; other numbers are converted.
+        y : array (n,); (n, outputs) for a regression of several targets
+        X_val, y_val : the same, optional
+            Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
+            them ``validation_fraction`` of the rows are held out until the features are chosen; of a table of up to
+            20,000 rows the predictor's nets then learn from these in turn, too, and where there are fewer rows than
+            features (and no more than 768) these may take part in a second choice. ``validation_score_`` is of nets
+            that did not learn from them, on features chosen without them.
+
+        Returns
+        -------
+        self
+        """
+        kind = frame_kind(X)
+        X, y = self._validate_rows(X, y, reset=True)
+        size = resolve_size(self.n_features_to_select, X.shape[1])
+        config = self._config(size, X.shape[1])
+        n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
+        whole, own = Part.whole(X, self._learn_target(y)), self._own_validation(X_val, y_val)
+        if own is None:
+            self._check_split(whole.target)
+        seed = resolve_seed(self.random_state)
+        generator = torch.Generator().manual_seed(seed)
+        training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
+        settings = Settings(self._task(), size, config, self.operator, self.standardize, self.device)
+        prepared = prepare(settings, training, validation)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+        again = partial(rank_again, settings, whole, own, self.validation_fraction)
+        repeats = Repeats(again, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
+        with self._listeners(repeats) as callbacks, repeats or nullcontext():
+            trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
+            self.stability_ = None if repeats is None else Stability.of(names, *repeats.results())
+
+        self._frame_kind = kind
+        self.config_ = config
+        self.history_ = trained.history
+        self.predictor_ = trained.predictor.cpu().double()
+        self._set_ranking(trained.ranking)
+        self._x_scaling = prepared.x_scaling.take(self.support_)
+        self._y_scaling = prepared.y_scaling
+        self._judge(trained.held_out.cpu().double(), training, validation)
+        return self
+
+    # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
+    _target_checks: ClassVar[dict[str, Any]]
+
+    def _learn_target(self, y: Array) -> Array:
+        """Check y, learn its classes or shape, and encode it."""
+        raise NotImplementedError
+
+    def _encode_target(self, y: Array) -> Array:
+        """Encode more targets of the same kind."""
+        raise NotImplementedError
+
+    def _task(self) -> Task:
+        raise NotImplementedError
+
+    def _check_split(self, target: Array) -> None:
+        """Check that the rows can be split into some to learn from and some to validate on."""
+
+    def _decode(self, outputs: Tensor) -> Array:
+        """Outputs as predictions in the units of y."""
+        raise NotImplementedError
+
+    def _measure(self, target: Array, outputs: Tensor) -> float:
+        """Accuracy, or mean squared error."""
+        raise NotImplementedError
+
+    def _measure_constant(self, target: Array, training: Array) -> float:
+        """The same for the best constant answer, learned from the training targets."""
+        raise NotImplementedError
+
+    def _target_document(self) -> dict[str, Any]:
+        """What a file must hold of the target."""
+        raise NotImplementedError
+
+    def _restore_target(self, document: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
+        """Checked as scikit-learn does, but for values that are not finite: `Source.learn` looks at each once."""
+        check_files(X)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=float_type(X),
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+            **self._target_checks,
+        )
+        return X, y
+
+    def _own_validation(self, X_val: Any, y_val: Any) -> Part | None:
+        """The user's own validation rows, if any."""
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val go together: one of them is missing")
+        if X_val is None:
+            return None
+        X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
+        return Part.whole(X_val, self._encode_target(y_val))
+
+    def _config(self, size: int, d: int) -> TrainConfig:
+        changes = {
+            name: getattr(self, name)
+            for name in [
+                "max_batches",
+                "n_subsets",
+                "batch_size",
+                "phase1_batches",
+                "exploit_share",
+                "n_perturbed",
+                "operator_rate",
+                "selector_rate",
+                "patience",
+                "stop_on",
+            ]
+        }
+        config = preset(
+            self.preset,
+            shape=(size, d),
+            own_net=net_maker(self.operator) is not None,
+            **changes,
+            operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
+            selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),
+        )
+        return config if self.refit else replace(config, refit_members=0)
+
+    @contextmanager
+    def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
+        """Who is told of the training: the user's callbacks, and a bar."""
+        callbacks = self._checked_callbacks()
+        if repeats is not None:
+            yield (*callbacks, repeats)
+        elif self.verbose:
+            from maskrank.terminal.progress_bar import ProgressBar
+
+            with ProgressBar() as bar:
+                yield (*callbacks, bar)
+        else:
+            yield callbacks
+
+    def _checked_callbacks(self) -> tuple[Callback, ...]:
+        if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):
+            raise ValueError(f"callbacks={self.callbacks!r} must be a tuple of functions")
+        return tuple(self.callbacks)
+
+    def _set_ranking(self, ranking: Ranking) -> None:
+        self.result_ = ranking
+        self.support_ = ranking.support
+        self.ranking_ = ranking.ranks
+        self.raw_scores_ = ranking.raw_scores
+        self.feature_importances_ = ranking.scores
+
+    def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
+        """How good answers for the validation rows are, and the best constant one."""
+        self.validation_score_ = self._measure(validation.target, outputs)
+        seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
+        self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
+        self.baseline_score_ = self._measure_constant(validation.target, training.target)

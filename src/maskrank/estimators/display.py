@@ -1,0 +1,86 @@
+"""How a fitted estimator shows itself: as a table, in a notebook, as pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+from sklearn.utils.validation import check_is_fitted
+
+from maskrank import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from maskrank.estimators.scaling import Array
+
+
+class DisplayMixin:
+    """``to_frame``, the plots, and what a notebook shows."""
+
+    def to_frame(self) -> Any:
+        """The ranking as a table, best first: rank, feature, importance, raw_score, selected.
+
+        A polars frame after a fit on polars, else a pandas one.
+        """
+        check_is_fitted(self)
+        order = self.result_.order
+        columns = {
+            "rank": self.ranking_[order],
+            "feature": [self.result_.names[i] for i in order],
+            "importance": self.feature_importances_[order],
+            "raw_score": self.raw_scores_[order],
+            "selected": self.support_[order],
+        }
+        return nw.from_dict(columns, backend=self._frame_kind).to_native()
+
+    def plot_ranking(self, n: int = 20, *, ax: Axes | None = None) -> Axes:
+        """Scores of the first features as bars, with their intervals where the fit was repeated.
+
+        Parameters
+        ----------
+        n : int
+            How many features are shown.
+        ax : Axes, optional
+            Without it a new figure is made. Needs matplotlib, the extra ``report``.
+        """
+        check_is_fitted(self)
+        return plots.plot_ranking(self.result_, n, self.stability_, ax)
+
+    def plot_history(self, *, ax: Axes | None = None) -> Axes:
+        """Losses of both nets over the batches.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        """
+        check_is_fitted(self)
+        return plots.plot_history(self.history_, ax)
+
+    def plot_importance_map(
+        self, shape: tuple[int, int], *, image: Array | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Scores of pixels as a picture.
+
+        Parameters
+        ----------
+        shape : (height, width)
+        image : array (height, width) or (d,), optional
+            A grey image below the scores, for example the mean of a class.
+        ax : Axes, optional
+        """
+        check_is_fitted(self)
+        return plots.plot_importance_map(self.result_, shape, image, ax)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._ranking_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What Jupyter asks for: scikit-learn's diagram, and below it the ranking of a fitted model."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._ranking_html()
+        return bundle
+
+    def _ranking_html(self) -> str:
+        return self.result_._repr_html_() if hasattr(self, "result_") else ""

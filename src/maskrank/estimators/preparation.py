@@ -1,0 +1,158 @@
+"""From a user's parameters and arrays to what the core takes: size, seed, device, net, columns, split."""
+
+from __future__ import annotations
+
+import copy
+import math
+import numbers
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from maskrank.estimators.scaling import Array
+
+
+def resolve_size(requested: Any, d: int) -> int:
+    """n_features_to_select as a number of features in 1..d-1.
+
+    None is half of them, a float in (0, 1) a share.
+    """
+    allowed = f"a whole number in 1..{d - 1}, a share in (0, 1), or None for half; the data has {d} features"
+    if d < 2:
+        raise ValueError(f"n_features={d}: there is nothing to choose from, at least 2 features are needed")
+    if requested is None:
+        return d // 2
+    if isinstance(requested, bool) or not isinstance(requested, numbers.Real):
+        raise ValueError(f"n_features_to_select={requested!r} must be {allowed}")
+    if isinstance(requested, numbers.Integral):
+        if 1 <= int(requested) <= d - 1:
+            return int(requested)
+    elif not math.isnan(requested) and 0 < requested < 1:
+        return max(1, int(requested * d))
+    raise ValueError(f"n_features_to_select={requested} must be {allowed}")
+
+
+def resolve_seed(random_state: Any) -> int:
+    """One number from an int, a NumPy generator, or None (fresh entropy, never the global state)."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**63:
+        return int(random_state)
+    raise ValueError(f"random_state={random_state!r} must be None, a whole number >= 0, or a NumPy generator")
+
+
+def resolve_repeats(n_repeats: Any, n_jobs: Any) -> int:
+    """n_repeats as a number, 0 or at least 2; n_jobs is checked as well."""
+    if not _is_whole(n_repeats) or n_repeats < 0 or n_repeats == 1:
+        raise ValueError(
+            f"n_repeats={n_repeats!r} must be 0 for none, or a whole number from 2 on: one repeat shows no spread"
+        )
+    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None, a whole number from 1 on, or -1 for as many as there are cores"
+        )
+    return int(n_repeats)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """The device of this name; "auto" takes CUDA, then Apple's MPS, then the CPU."""
+    if device != "auto":
+        try:
+            return torch.zeros(1, device=device).device
+        except (RuntimeError, AssertionError, TypeError) as error:
+            raise ValueError(f"device={device!r} can't be used here; try 'auto' or 'cpu'") from error
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+@contextmanager
+def torch_threads(n: int | None) -> Iterator[None]:
+    """Lend torch another number of threads; None leaves it alone."""
+    before = torch.get_num_threads()
+    try:
+        if n is not None:
+            torch.set_num_threads(n)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def split_rows(
+    n: int, share: float, *, labels: Array | None, generator: torch.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Training and validation rows; with labels, every class has its share in both.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    share : float
+        Of the validation rows.
+    labels : ndarray (n,) of int, optional
+    """
+    if not (isinstance(share, numbers.Real) and 0 < share < 1):
+        raise ValueError(f"validation_fraction={share!r} must lie in (0, 1)")
+    groups = [np.arange(n)] if labels is None else [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
+    held_out = []
+    for rows in groups:
+        shuffled = rows[torch.randperm(len(rows), generator=generator).numpy()]
+        held_out.append(shuffled[: min(max(1, round(share * len(rows))), len(rows) - 1)])
+    validation = np.sort(np.concatenate(held_out))
+    return np.setdiff1d(np.arange(n), validation), validation
+
+
+def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
+    """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
+    if not varies.any():
+        raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
+    missing = max(0, size + 1 - int(varies.sum()))
+    return np.sort(np.concatenate([np.flatnonzero(varies), np.flatnonzero(~varies)[:missing]]))
+
+
+def frame_kind(X: Any) -> str:
+    """The library whose frames the user works with: "polars" or "pandas"."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
+
+
+def is_sizes(operator: Any) -> bool:
+    """Whether an operator is given by its hidden sizes."""
+    return isinstance(operator, (tuple, list))
+
+
+def hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
+    """Hidden layer sizes, checked."""
+    if not is_sizes(sizes) or not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
+        raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
+    return tuple(int(size) for size in sizes)
+
+
+def net_maker(operator: Any) -> Callable[[int, int], nn.Module] | None:
+    """The function that makes the operator's net, or None for the recipe's MLP."""
+    if operator is None or is_sizes(operator):
+        return None
+    if isinstance(operator, nn.Module):
+        return lambda n_features, n_outputs: copy.deepcopy(operator)
+    if callable(operator):
+        return operator  # type: ignore[no-any-return]
+    raise ValueError(
+        f"operator={operator!r} must be None, a tuple of hidden sizes, an nn.Module, or a function "
+        "(n_features, n_outputs) -> nn.Module"
+    )

@@ -1,0 +1,217 @@
+"""A user's table where it lives: an array in memory, a memory-mapped file, a sparse matrix.
+
+`open_source` wraps it; nothing is copied. A source is read through once, in parts, to find what is not finite and
+to learn the columns' scales. After that a table of up to 256 MB is read once more, into a scaled copy, for speed; of a
+larger one the trainer reads the columns of its subsets where they are.
+"""
+
+from __future__ import annotations
+
+import mmap
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from maskrank.core.data.rows import Held, InPlace, Scale, SparseRows, Values
+from maskrank.estimators.scaling import Array, Columns, Scaling
+
+_VALUES_AT_ONCE = 1 << 20  # of a part of the table that is looked at in one go
+_RUN = 1 << 14  # columns of a table stored row by row that are looked at in one go
+_MOST_HELD = 1 << 26  # values of a table that is copied: 256 MB
+_WIDE = 8  # times as many columns as rows: then the copy is kept column by column
+TOO_LARGE = "X holds values too large for 32-bit floats: standardize=True, or smaller units"
+
+
+class Source(Protocol):
+    """What `fit` asks of a table."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def learn(self, rows: Array) -> Columns:
+        """Check all values, and learn what is to be known of each column from these rows."""
+
+    def select(self, rows: Array | None, columns: Array) -> Array:
+        """Some rows (None: all) and columns, as 64-bit floats."""
+
+    def values(self, rows: Array, columns: Array, scaling: Scaling, device: torch.device) -> Values:
+        """Some rows and columns, scaled, as the core takes them; the scaling is that of these columns."""
+
+
+def open_source(X: Any) -> Source:
+    """A source for what scikit-learn's validation lets through."""
+    return SparseSource(_canonical(X)) if scipy.sparse.issparse(X) else DenseSource(X)
+
+
+@dataclass(frozen=True)
+class DenseSource:
+    """A NumPy array in any order, of 32- or 64-bit floats."""
+
+    X: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def learn(self, rows: Array) -> Columns:
+        n, d = self.shape
+        by_columns = abs(self.X.strides[0]) < abs(self.X.strides[1])
+        width = max(1, _VALUES_AT_ONCE // n) if by_columns else min(d, _RUN)
+        height = max(1, _VALUES_AT_ONCE // width)
+        chosen = np.zeros(n, dtype=bool)
+        chosen[rows] = True
+        blocks = []
+        for column in range(0, d, width):
+            block: Columns | None = None
+            for row in range(0, n, height):
+                part = self.X[row : row + height, column : column + width]
+                _check_finite(part)
+                part = np.asarray(part[chosen[row : row + height]], dtype=np.float64)
+                if len(part):
+                    learned = Columns.learn(part)
+                    block = learned if block is None else block.joined(learned)
+            assert block is not None
+            blocks.append(block)
+        return Columns.side_by_side(blocks)
+
+    def select(self, rows: Array | None, columns: Array) -> Array:
+        chosen = self.X[:, columns] if rows is None else self.X[np.ix_(rows, columns)]
+        return np.asarray(chosen, dtype=np.float64)
+
+    def values(self, rows: Array, columns: Array, scaling: Scaling, device: torch.device) -> Values:
+        if len(rows) * len(columns) <= _MOST_HELD:
+            return _hold(lambda part: self.X[np.ix_(rows, columns[part])], len(rows), scaling, device)
+        X = self.X
+        if X.strides[0] < 0:  # torch knows no way backwards
+            X, rows = X[::-1], len(X) - 1 - rows
+        if X.strides[1] < 0:
+            X, columns = X[:, ::-1], X.shape[1] - 1 - columns
+        return InPlace(_view(X), _tensor(rows), _tensor(columns), _scale(scaling), device)
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """A SciPy matrix in compressed rows, each entry stored once."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def learn(self, rows: Array) -> Columns:
+        _check_finite(self.X.data)
+        return Columns.learn_sparse(self.X[rows])
+
+    def select(self, rows: Array | None, columns: Array) -> Array:
+        chosen = self.X if rows is None else self.X[rows]
+        return np.asarray(chosen[:, columns].toarray(), dtype=np.float64)
+
+    def values(self, rows: Array, columns: Array, scaling: Scaling, device: torch.device) -> Values:
+        if len(rows) * len(columns) <= _MOST_HELD:
+            by_columns = self.X[rows].tocsc()
+            return _hold(lambda part: by_columns[:, columns[part]].toarray(), len(rows), scaling, device)
+        return SparseRows(
+            starts=_view(self.X.indptr),
+            places=_view(self.X.indices),
+            entries=_view(self.X.data),
+            index=_tensor(rows),
+            features=_tensor(columns),
+            scale=_scale(scaling),
+            device=device,
+        )
+
+
+def _check_finite(values: Array) -> None:
+    if np.isfinite(values).all():
+        return
+    from sklearn.utils import assert_all_finite  # says it as all of scikit-learn does
+
+    assert_all_finite(values, input_name="X")
+
+
+def _hold(read: Callable[[slice], Array], n: int, scaling: Scaling, device: torch.device) -> Held:
+    """A scaled copy of a table in 32-bit floats, read some columns at a time; of a wide one column by column."""
+    d = len(scaling.mean)
+    held = np.empty((d, n), dtype=np.float32).T if d > _WIDE * n else np.empty((n, d), dtype=np.float32)
+    width = max(1, _VALUES_AT_ONCE // n)
+    for a in range(0, d, width):
+        part = slice(a, a + width)
+        with np.errstate(over="ignore"):
+            held[:, part] = scaling.take(part).apply(np.asarray(read(part), dtype=np.float64))
+    if not np.isfinite(held).all():
+        raise ValueError(TOO_LARGE)
+    return Held(torch.from_numpy(held).to(device))
+
+
+def _canonical(X: Any) -> Any:
+    """The matrix with its entries sorted and summed, as a copy where they are not."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def float_type(X: Any) -> type[np.floating[Any]]:
+    """The floats a table should be read as: its own, 32 bits where they hold its values exactly, else 64 bits."""
+    if isinstance(X, np.ndarray) or scipy.sparse.issparse(X):
+        kind, size = X.dtype.kind, X.dtype.itemsize
+        if (kind == "f" and size <= 4) or (kind in "iub" and size <= 2):
+            return np.float32
+    return np.float64
+
+
+def check_files(X: Any) -> None:
+    """Refuse a memory map whose file was cut: reading behind its end would kill the process.
+
+    Raises
+    ------
+    ValueError
+        The file behind a memory map has become shorter than the map.
+    """
+    arrays = [getattr(X, name, None) for name in ("data", "indices", "indptr")] if scipy.sparse.issparse(X) else [X]
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            _check_file(array)
+
+
+def _check_file(array: Array) -> None:
+    base: Any = array
+    offset = 0
+    while base is not None and not isinstance(base, mmap.mmap):
+        offset = base.offset if isinstance(base, np.memmap) else offset
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    if base is None:
+        return
+    try:
+        size = base.size()
+    except (OSError, ValueError):  # memory without a file
+        return
+    start = offset - offset % mmap.ALLOCATIONGRANULARITY
+    if size < start + len(base):
+        raise ValueError(
+            f"X is a memory map up to byte {start + len(base):,} of a file that has only {size:,}: it was cut after it "
+            "was opened"
+        )
+
+
+def _scale(scaling: Scaling) -> Scale:
+    return Scale(_tensor(scaling.mean), _tensor(scaling.scale))
+
+
+def _tensor(values: Array) -> Tensor:
+    return torch.from_numpy(np.array(values))
+
+
+def _view(values: Array) -> Tensor:
+    """A tensor on the same memory, which nobody writes to."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(values)

@@ -1,0 +1,100 @@
+"""How a fitted estimator is put into a model file and taken out again."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maskrank.core.config import TrainConfig
+from maskrank.core.recorder import History
+from maskrank.core.scoring.ranking import Ranking
+from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
+from maskrank.estimators.preparation import is_sizes
+from maskrank.estimators.scaling import Scaling
+from maskrank.estimators.stability import Stability
+
+_STABILITY = "stability."  # before the names of its arrays
+
+
+class StorageMixin:
+    """``save``, and what `maskrank.load` needs."""
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to one file, to be read by `maskrank.load`."""
+        check_is_fitted(self)
+        document = {
+            "estimator": type(self).__name__,
+            "parameters": self._plain_parameters(),
+            "config": asdict(self.config_),
+            "history": asdict(self.history_),
+            "names": list(self.result_.names),
+            "has_names": hasattr(self, "feature_names_in_"),
+            "frame_kind": self._frame_kind,
+            "validation_score": self.validation_score_,
+            "baseline_score": self.baseline_score_,
+            "signal": self.signal_,
+            "stability": None if self.stability_ is None else self.stability_.figures(),
+            **self._target_document(),
+        }
+        arrays = {
+            "support": self.support_,
+            "raw_scores": self.raw_scores_,
+            "scores": self.feature_importances_,
+            "x_mean": self._x_scaling.mean,
+            "x_scale": self._x_scaling.scale,
+        }
+        if self.stability_ is not None:
+            arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
+        write_model(path, document, arrays, self.predictor_)
+
+    @classmethod
+    def _restored(cls, stored: StoredModel, operator: Any) -> Any:
+        """A fitted estimator from what a file holds."""
+        document, arrays = stored.document, stored.arrays
+        model = cls(**as_tuples(document["parameters"]))
+        if operator is not None:
+            model.set_params(operator=operator)
+        model.config_ = TrainConfig(**as_tuples(document["config"]))
+        model.history_ = History.from_dict(document["history"])
+        model.predictor_ = stored.predictor
+        names = tuple(document["names"])
+        model.n_features_in_ = len(names)
+        if document["has_names"]:
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._set_ranking(Ranking(names, arrays["support"], arrays["raw_scores"], arrays["scores"]))
+        model._x_scaling = Scaling(arrays["x_mean"], arrays["x_scale"])
+        model._frame_kind = document["frame_kind"]
+        model.validation_score_ = document["validation_score"]
+        model.baseline_score_ = document["baseline_score"]
+        model.signal_ = document["signal"]
+        model.stability_ = _stability(stored, names)
+        model._restore_target(document)
+        return model
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """The constructor parameters that a file can hold: no objects of the user's session."""
+        parameters = self.get_params()
+        parameters.pop("callbacks")
+        if not is_sizes(self.operator):
+            parameters.pop("operator")
+        if not isinstance(self.random_state, numbers.Integral):
+            parameters.pop("random_state")
+        parameters["device"] = str(self.device)
+        for name in ("operator", "selector"):
+            if is_sizes(parameters.get(name)):
+                parameters[name] = [int(size) for size in parameters[name]]
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+
+
+def _stability(stored: StoredModel, names: tuple[str, ...]) -> Stability | None:
+    figures = stored.document.get("stability")  # files of the first days have no such entry
+    if figures is None:
+        return None
+    arrays = {
+        name.removeprefix(_STABILITY): values for name, values in stored.arrays.items() if name.startswith(_STABILITY)
+    }
+    return Stability(names=names, **figures, **arrays)

@@ -1,0 +1,1 @@
+"""Where independent fits run: in processes of this machine."""

@@ -1,0 +1,1 @@
+"""What a terminal shows: rankings, tables, progress bars, and text made safe for it. HTML is in `report`."""

@@ -1,0 +1,83 @@
+"""What the command line shows: a ranking in one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from maskrank.core.scoring.ranking import Ranking
+from maskrank.estimators.stability import Stability
+from maskrank.terminal.text import short, visible
+
+_BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for what repeats say
+_MOST_ROWS = 40
+_MOST_NAMED = 10  # of a consensus
+
+
+def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
+    """Labels and values, one a line."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for label, value in facts:
+        table.add_row(Text(label, style="dim"), Text(visible(value)))
+    console.print(table)
+
+
+def show_ranking(console: Console, ranking: Ranking, stability: Stability | None = None) -> None:
+    """The selected features, best first, with their scores and small bars; and what repeats say of them."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("rank", justify="right")
+    table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
+    table.add_column("score", justify="right", no_wrap=True)
+    for title in () if stability is None else ("chosen", "ranks"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, overflow="crop")
+    chosen = ranking.order[: ranking.size]
+    length = _BAR if stability is None else _SHORT_BAR
+    largest = max(float(ranking.scores[chosen].max()), 1e-12)
+    for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
+        score = float(ranking.scores[i])
+        text = f"{score:+.4f}" if round(score, 4) else "0.0000"
+        bar = _bar(length * max(0.0, score) / largest, fine=console.encoding.startswith("utf"))
+        repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
+        table.add_row(str(rank), Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
+    console.print(table)
+    if len(chosen) > _MOST_ROWS:
+        console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")
+
+
+def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Lines of text: words to the left, numbers to the right, the last column folded to the width."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, title in enumerate(head):
+        last = place == len(head) - 1
+        words = last or (place == 0 and not all(row[0].isdigit() for row in rows))
+        table.add_column(title, justify="left" if words else "right", no_wrap=not last, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def show_stability(console: Console, stability: Stability) -> None:
+    """The consensus of the repeats, and how to read their columns."""
+    names = [short(name) for name in stability.consensus]
+    more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
+    console.print(Text(f"consensus of the repeats: {', '.join(names[:_MOST_NAMED])}{more}"))
+    left_out = f"{stability.size + 1} = left out"
+    note = f"chosen: in how many of {stability.repeats} repeats; ranks: in 80 % of them ({left_out})"
+    console.print(note, style="dim")
+
+
+def _bar(length: float, *, fine: bool) -> str:
+    """A bar of so many characters: in eighths of one, or of # where the terminal has no others."""
+    if not fine:
+        return "#" * round(length)
+    whole, eighths = divmod(round(8 * length), 8)
+    return "█" * whole + ("", *"▏▎▍▌▋▊▉")[eighths]
+
+
+def _interval(stability: Stability, i: int) -> str:
+    low, high = stability.rank_low[i], stability.rank_high[i]
+    return f"{low}" if low == high else f"{low}-{high}"

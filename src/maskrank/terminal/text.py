@@ -1,0 +1,82 @@
+"""What a user gave, as messages and the terminal show it: on one line, and with nothing in it that a terminal obeys."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import unicodedata
+from collections.abc import Sequence
+
+_LONG = 1e7  # a number that is read more easily as a power of ten
+_JOINERS = "\u200c\u200d"  # parts of emoji and of Persian and Indic words
+
+
+def visible(text: str) -> str:
+    r"""The text with line ends, escape sequences and marks that turn the direction of writing spelled out.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import visible
+    >>> print(visible("two\nlines, größer als \x1b[31mrot"))
+    two\nlines, größer als \x1b[31mrot
+    """
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def one_line(text: str) -> str:
+    """A message of several lines as one."""
+    return visible(" ".join(line.strip() for line in text.splitlines()))
+
+
+def short(text: str, width: int = 40) -> str:
+    """The text made visible, cut to a width."""
+    text = visible(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def lined_up(values: Sequence[float], digits: int) -> list[str]:
+    """Numbers with the same decimals, so that their points stand below each other; the largest has so many digits.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import lined_up
+    >>> lined_up([0.9403, 0.96, 0.003], 3)
+    ['0.940', '0.960', '0.003']
+    """
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes)))) if sizes else digits - 1
+    if sizes and (min(sizes) < 0.5 * 10.0**-decimals or max(sizes) >= _LONG):
+        return [f"{value:.{digits}g}" for value in values]  # a small one must not be shown as nothing
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+def brief_seconds(seconds: float) -> str:
+    """A time for a table; what is next to nothing is not shown as nothing."""
+    return "<0.1" if seconds < 0.05 else f"{seconds:.1f}"
+
+
+def shell_word(name: str) -> str:
+    """A name as it is typed in a shell."""
+    if visible(name) == name:
+        return f"'{name}'" if name.startswith("=") and shlex.quote(name) == name else shlex.quote(name)
+    return f"$'{''.join(map(_spelled, name))}'"
+
+
+def drop_flags(names: list[str]) -> str:
+    """The options that leave these columns out."""
+    return " ".join(f"--drop {shell_word(name)}" for name in names)
+
+
+def _visible(character: str) -> str:
+    obeyed = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _JOINERS
+    return repr(character)[1:-1] if obeyed else character
+
+
+def _spelled(character: str) -> str:
+    """A character inside $'…', where an escape with x is a byte and one with u a character."""
+    if character in "\\'":
+        return f"\\{character}"
+    if _visible(character) == character:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 128 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskrank.core.method.search import subset_importance
+from maskrank.core.method.selector import Selector
+from maskrank.core.scoring.ranking import Ranking, anchor, expand_ranking, rank_features
+
+scores = st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=30)
+
+
+@given(scores, st.data(), st.floats(-100, 100))
+def test_anchoring_forgets_what_is_not_identified(raw: list[float], data: st.DataObject, shift: float) -> None:
+    support = np.zeros(len(raw), dtype=bool)
+    support[: data.draw(st.integers(1, len(raw) - 1))] = True
+    values = np.array(raw)
+    anchored = anchor(values, support)
+    assert abs(anchored[~support].mean()) < 1e-9
+    np.testing.assert_allclose(anchor(values + shift, support), anchored, atol=1e-9)
+    np.testing.assert_allclose(np.diff(anchored), np.diff(values), atol=1e-9)
+
+
+@given(scores, st.data())
+def test_ranks_are_one_to_s_for_the_chosen_and_s_plus_one_for_the_rest(raw: list[float], data: st.DataObject) -> None:
+    support = np.zeros(len(raw), dtype=bool)
+    support[data.draw(st.permutations(range(len(raw))))[: data.draw(st.integers(1, len(raw) - 1))]] = True
+    values = np.array(raw)
+    ranking = Ranking(tuple(f"x{i}" for i in range(len(raw))), support, values, anchor(values, support))
+    assert sorted(ranking.ranks[support]) == list(range(1, ranking.size + 1))
+    assert (ranking.ranks[~support] == ranking.size + 1).all()
+    assert (np.diff(values[ranking.order[: ranking.size]]) <= 0).all()
+    assert sorted(ranking.order) == list(range(len(raw)))
+    assert set(ranking.selected) == {f"x{i}" for i in np.flatnonzero(support)}
+
+
+def test_the_score_is_the_importance_at_the_chosen_subset(generator: torch.Generator) -> None:
+    selector = Selector(5, hidden=(6,), activation="silu", fan_in=5, generator=generator)
+    optimal = torch.tensor([1, 4])
+    ranking = rank_features(selector, optimal, torch.arange(5), list("abcde"))
+    expected = subset_importance(selector, optimal)
+    np.testing.assert_allclose(ranking.raw_scores, expected.numpy(), rtol=1e-6)
+    assert ranking.support.tolist() == [False, True, False, False, True]
+
+
+def test_a_feature_that_was_not_tried_scores_as_an_average_one_left_out(generator: torch.Generator) -> None:
+    selector = Selector(3, hidden=(6,), activation="silu", fan_in=3, generator=generator)
+    ranking = rank_features(selector, torch.tensor([1]), torch.tensor([0, 2, 5]), list("abcdef"))
+    assert ranking.selected == ("c",)
+    known = subset_importance(selector, torch.tensor([1])).numpy()
+    np.testing.assert_allclose(ranking.raw_scores[[0, 2, 5]], known, rtol=1e-6)
+    np.testing.assert_allclose(ranking.scores[[1, 3, 4]], 0.0, atol=1e-7)
+
+
+def test_a_ranking_prints_as_a_table() -> None:
+    ranking = Ranking(("a", "bb"), np.array([True, False]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    assert str(ranking).splitlines() == ["rank  feature  score", "   1  a        +1.0000"]
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_a_notebook_shows_names_as_text() -> None:
+    names = ("<script>alert(1)</script>", "'><img src=x>", "a & b")
+    values = np.array([0.5, 0.9, -0.1])
+    page = Reader(Ranking(names, values > 0, values, values)._repr_html_())
+    assert set(page.tags) == {"table", "thead", "tbody", "tr", "th", "td", "div"}
+    rows = [("1", names[1], "+0.9000"), ("2", names[0], "+0.5000"), (names[2], "-0.1000")]
+    assert page.text == ["rank", "feature", "score", *(cell for row in rows for cell in row)]
+
+
+def test_a_notebook_shows_twenty_rows_and_says_what_is_missing() -> None:
+    values = np.arange(1500.0)
+    page = Reader(Ranking(tuple(map(str, range(1500))), values > 1496, values, values)._repr_html_())
+    assert page.tags.count("tr") == 21
+    assert page.text[-1] == "… and 1,480 more"
+
+
+def test_columns_that_do_not_vary_stay_below_those_that_do() -> None:
+    support = np.array([True, False])
+    some = Ranking(("1", "3"), support, np.array([0.4, -0.2]), np.array([0.6, 0.0]))
+    varies = np.array([False, True, False, True])
+    every = expand_ranking(some, np.array([1, 3]), varies, ["a", "b", "c", "d"])
+    assert every.selected == ("b",)
+    assert every.names == ("a", "b", "c", "d")
+    assert (every.raw_scores[~varies] < every.raw_scores[varies].min()).all()
+    assert every.scores[3] == 0  # the one left out that varies is the zero

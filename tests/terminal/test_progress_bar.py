@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from maskrank import Progress
+from maskrank.terminal.progress_bar import FitsBar, ProgressBar
+
+
+def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maskrank.terminal.progress_bar._REFRESH", 0.0)
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar(Progress("explore", 8, 100, 0.75, 0.1))
+        bar(Progress("search", 64, 100, 0.5, 0.1, 0.625, (1, 2)))
+        bar(Progress("refit", 20, 100, 0.25, 0.0, 0.5))
+    shown = screen.getvalue()
+    for part in ("explore", "search", "refit", "batch 64", "loss 0.500", "validation 0.625"):
+        assert part in shown
+
+
+def test_it_is_silent_where_there_is_no_terminal() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen)) as bar:
+        bar(Progress("explore", 8, 100, 0.75, 0.1))
+    assert screen.getvalue().strip() == ""
+
+
+def test_one_bar_for_several_fits_with_the_time_left() -> None:
+    screen = io.StringIO()
+    with FitsBar(11, done=2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar.show(3)
+        bar.advance(2)
+    assert "5/11" in screen.getvalue()
+    assert "left" in screen.getvalue()
+    for quiet, terminal in ((True, True), (False, False)):
+        silent = io.StringIO()
+        with FitsBar(2, quiet=quiet, console=Console(file=silent, force_terminal=terminal)) as bar:
+            bar.show(1)
+        assert silent.getvalue().strip() == ""
+
+
+def test_it_names_the_stages_before_their_first_batch() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
+        for stage in ("screen", "explore", "search", "polish", "contest", "refit"):
+            bar.begins(stage)
+            bar._bar.refresh()
+    for stage in ("screen", "explore", "polish", "contest", "refit"):
+        assert stage in screen.getvalue()
+
+
+def test_the_bar_of_several_fits_names_what_runs() -> None:
+    screen = io.StringIO()
+    with FitsBar(2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
+        bar.name("fits: contest")
+        bar.show(1)
+    assert "fits: contest" in screen.getvalue()
