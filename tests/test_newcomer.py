@@ -40,8 +40,8 @@ def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line has no budget of batches; the tests take a small one."""
     from maskrank.core.config import DEFAULT, PRESETS
 
-    quick = {"max_batches": 320, "phase1_batches": 200, "refit_cycles": (100,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.__class__(**{**DEFAULT.__dict__, **quick}))
+    quick = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
+    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 @pytest.fixture

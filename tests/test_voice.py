@@ -18,8 +18,8 @@ from maskrank.datasets import make_xor
 def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     from maskrank.core.config import DEFAULT, PRESETS
 
-    quick = {"max_batches": 240, "phase1_batches": 160, "refit_cycles": (60,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.__class__(**{**DEFAULT.__dict__, **quick}))
+    quick = {"max_batches": 240, "phase1_batches": 160, "predictor__cycles": (60,)}
+    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 @pytest.fixture

@@ -81,5 +81,5 @@ def test_shuffled_labels_are_said_to_hold_no_signal(tmp_path: Path) -> None:
 def test_preset_paper_has_no_screens() -> None:
     X, y, _ = make_xor_pair(100, 40, random_state=5)
     model = DualNetClassifier(2, preset="paper", max_batches=24, random_state=0).fit(X, y)
-    assert not model.config_.screens
+    assert not model.config_.proposal.enabled
     assert len(np.unique(model.raw_scores_)) == 40  # all were tried

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ def test_the_paper_recipe() -> None:
     assert (PAPER.selector_every, PAPER.search_rounds, PAPER.search_start) == (8, 5, "half")
     assert (PAPER.operator_optimizer, PAPER.operator_rate, PAPER.selector_rate) == ("nadam", 1e-3, 1e-3)
     assert not PAPER.centre_targets
-    assert PAPER.polish_subsets == PAPER.refit_members == 0
+    assert PAPER.calibration.n_subsets == PAPER.predictor.n_recipes == 0
 
 
 @pytest.mark.parametrize(
@@ -51,18 +49,18 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default", max_batches=90).phase1_batches == 60
     assert preset("default").phase1_batches == DEFAULT.phase1_batches
     assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
-    assert preset("default", max_batches=90).refit_cycles == (90,)
-    assert preset("default", max_batches=400).refit_cycles == (200, 200)
+    assert preset("default", max_batches=90).predictor.cycles == (90,)
+    assert preset("default", max_batches=400).predictor.cycles == (200, 200)
 
 
 def test_wide_tables_get_a_longer_phase_one_without_screens() -> None:
-    narrow, wide = (preset("default", shape=shape, screens=False) for shape in ((5, 10), (20, 5_000)))
-    assert narrow == replace(DEFAULT, screens=False)
+    narrow, wide = (preset("default", shape=shape, proposal__enabled=False) for shape in ((5, 10), (20, 5_000)))
+    assert narrow == DEFAULT.using(proposal__enabled=False)
     assert wide.phase1_batches * wide.n_subsets * 20 / 5_000 == pytest.approx(64, rel=0.01)  # draws of a feature
-    assert wide.polish_subsets == 2 * DEFAULT.polish_subsets
-    assert wide.polish_steps == 2 * DEFAULT.polish_steps
-    assert preset("default", shape=(20, 10**6), screens=False).phase1_batches == 600
-    assert preset("default", shape=(20, 5_000), screens=False, phase1_batches=8).phase1_batches == 8
+    assert wide.calibration.n_subsets == 2 * DEFAULT.calibration.n_subsets
+    assert wide.calibration.steps == 2 * DEFAULT.calibration.steps
+    assert preset("default", shape=(20, 10**6), proposal__enabled=False).phase1_batches == 600
+    assert preset("default", shape=(20, 5_000), proposal__enabled=False, phase1_batches=8).phase1_batches == 8
     assert preset("paper", shape=(20, 5_000)) == PAPER
     assert preset("default", shape=(20, 5_000)) == DEFAULT
 
@@ -109,11 +107,11 @@ def test_an_unknown_preset_names_the_known_ones() -> None:
 
 def test_a_net_of_ones_own_is_not_screened_for_and_learns_at_the_papers_rate() -> None:
     own = preset("default", own_net=True)
-    assert not own.screens
+    assert not own.proposal.enabled
     assert own.operator_rate == PAPER.operator_rate < DEFAULT.operator_rate
-    assert own.polish_subsets == DEFAULT.polish_subsets / 4
+    assert own.calibration.n_subsets == DEFAULT.calibration.n_subsets / 4
     assert preset("default", own_net=True, operator_rate=0.02).operator_rate == 0.02
     assert preset("paper", own_net=True) == PAPER
     wide = preset("default", shape=(10, 5_000), own_net=True)
     assert wide.phase1_batches > DEFAULT.phase1_batches
-    assert wide.polish_subsets == DEFAULT.polish_subsets / 2
+    assert wide.calibration.n_subsets == DEFAULT.calibration.n_subsets / 2

@@ -419,7 +419,7 @@ def test_callbacks_hear_of_all_phases() -> None:
 
 
 def test_refit_can_be_left_out() -> None:
-    assert quick(refit=False).fit(X, Y).config_.refit_members == 0
+    assert quick(refit=False).fit(X, Y).config_.predictor.n_recipes == 0
     assert quick(refit=False, operator=TwoLayers).fit(X, Y).predict(X).shape == (120,)
 
 

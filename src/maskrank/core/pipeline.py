@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -84,7 +84,7 @@ def fit_dual_net(
     """
     recorder = Recorder(config.max_batches, callbacks)
     if required is not None:
-        config = replace(config, screens=False)
+        config = config.using(proposal__enabled=False)
     recorder.begins("screen")
     plan = plan_search(task, rows, size, config=config, generator=generator)
     recorder.learns(plan.summary(rows.n_features))
@@ -147,7 +147,7 @@ def _make_predictor(
 ) -> Refitted:
     importance = subset_importance(trainer.selector, optimal)[optimal]
     config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
-    if config.refit_members and isinstance(trainer.operator, SubsetMLP):
+    if config.predictor.n_recipes and isinstance(trainer.operator, SubsetMLP):
         return refit_mlp(
             task,
             rows,
@@ -159,7 +159,7 @@ def _make_predictor(
             learn_all=learn_all,
             callbacks=callbacks,
         )
-    if config.refit_members:
+    if config.predictor.n_recipes:
         trainer.operator.train()
         fine_tune(
             trainer.operator,

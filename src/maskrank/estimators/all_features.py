@@ -57,7 +57,6 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
 
 def _with_refit(config: TrainConfig) -> TrainConfig:
     """A recipe that has nets of its own for the predictor: the default's, where there are none."""
-    if config.refit_members:
+    if config.predictor.n_recipes:
         return config
-    names = ("refit_members", "refit_cycles", "refit_batch", "refit_hidden", "refit_rate", "activation")
-    return replace(config, **{name: getattr(DEFAULT, name) for name in names})
+    return replace(config, predictor=DEFAULT.predictor, activation=DEFAULT.activation)

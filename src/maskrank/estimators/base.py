@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig, preset
-from maskrank.core.method.tasks import Task, beats_constant
+from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring.ranking import Ranking
+from maskrank.core.scoring.signal import beats_constant
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.fitting import Part, Settings, prepare, target_tensor, train
 from maskrank.estimators.prediction import PredictionMixin
@@ -235,7 +235,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
             operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
             selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),
         )
-        return config if self.refit else replace(config, refit_members=0)
+        return config if self.refit else config.using(predictor__n_recipes=0)
 
     @contextmanager
     def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
@@ -267,5 +267,5 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         """How good answers for the validation rows are, and the best constant one."""
         self.validation_score_ = self._measure(validation.target, outputs)
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
-        self.signal_ = beats_constant(self._task(), outputs, held_out, seen)
+        self.signal_ = beats_constant(self._task(), outputs, held_out, seen, self.config_.score)
         self.baseline_score_ = self._measure_constant(validation.target, training.target)

@@ -24,7 +24,7 @@ from maskrank.core.predictor.ensemble import Steps
 from maskrank.core.predictor.refit import MaskedPredictor
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 3
+FORMAT = 4
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 

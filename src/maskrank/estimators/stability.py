@@ -214,7 +214,7 @@ def rank_again(
     some = whole.take(draw_rows(len(whole.rows), whole.labels, random))
     generator = torch.Generator().manual_seed(int(random.integers(2**63)))
     training, validation = some.hold_out(validation_fraction, generator) if own is None else (some, own)
-    no_predictor = replace(settings, config=replace(settings.config, refit_members=0))
+    no_predictor = replace(settings, config=settings.config.using(predictor__n_recipes=0))
     with torch_threads(1):
         prepared = prepare(no_predictor, training, validation)
         names = [str(i) for i in range(len(prepared.varies))]

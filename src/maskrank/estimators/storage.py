@@ -58,7 +58,7 @@ class StorageMixin:
         model = cls(**as_tuples(document["parameters"]))
         if operator is not None:
             model.set_params(operator=operator)
-        model.config_ = TrainConfig(**as_tuples(document["config"]))
+        model.config_ = TrainConfig.from_dict(document["config"])
         model.history_ = History.from_dict(document["history"])
         model.predictor_ = stored.predictor
         names = tuple(document["names"])

@@ -203,7 +203,7 @@ def test_the_paper_preset_is_not_polished() -> None:
 
 
 def test_a_polished_selector_predicts_the_resting_operator() -> None:
-    config = replace(DEFAULT, phase1_batches=80, max_batches=160)
+    config = DEFAULT.using(phase1_batches=80, max_batches=160)
     trainer = make_trainer(config)
     optimal = train_dual_net(trainer, Recorder(config.max_batches))
     polish_selector(trainer, optimal)

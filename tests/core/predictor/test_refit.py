@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 from torch import nn
@@ -28,11 +26,11 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
 
 def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
-    config = replace(DEFAULT, refit_cycles=(40,))
+    config = DEFAULT.using(predictor__cycles=(40,))
     importance = torch.tensor([0.5, 0.9, 0.1])  # of features 0, 2 and 3
     ensemble = refit_mlp(RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator)
     used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
-    assert len(used) == DEFAULT.refit_members // 2
+    assert len(used) == DEFAULT.predictor.n_recipes // 2
     for member in used.tolist():
         assert member in ([True, True, True], [True, True, False])
     assert len({tuple(member) for member in used.tolist()}) > 1
@@ -70,7 +68,7 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_ve
     def refitted(**options: bool) -> Refitted:
         subset, importance = torch.arange(3), torch.ones(3)
         again = torch.Generator().manual_seed(3)
-        config = replace(DEFAULT, refit_cycles=(60,))
+        config = DEFAULT.using(predictor__cycles=(60,))
         return refit_mlp(
             RegressionTask(), rows, validation, subset, importance, config=config, generator=again, **options
         )
@@ -91,7 +89,7 @@ def test_rows_that_are_judged_in_parts_are_judged_alike(
     generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, validation = some_rows(generator)
-    config, x = replace(DEFAULT, refit_cycles=(40,)), torch.randn((20, 3), generator=generator)
+    config, x = DEFAULT.using(predictor__cycles=(40,)), torch.randn((20, 3), generator=generator)
 
     def answers() -> torch.Tensor:
         again = torch.Generator().manual_seed(3)
@@ -109,7 +107,7 @@ def test_rows_that_are_judged_in_parts_are_judged_alike(
 def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None:
     x = torch.randn((n, 5), generator=generator)
     rows, validation = Rows(x[:-1], x[:-1, :1]), Rows(x[-1:], x[-1:, :1])
-    config = replace(DEFAULT, refit_cycles=(20,))
+    config = DEFAULT.using(predictor__cycles=(20,))
     refitted = refit_mlp(
         RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=generator, learn_all=True
     )
@@ -138,7 +136,7 @@ def test_an_additive_net_is_a_sum_of_nets_of_one_feature_each(generator: torch.G
             Rows(x[160:], y[160:]),
             torch.arange(3),
             torch.ones(3),
-            config=replace(DEFAULT, refit_cycles=(60, 60), refit_members=2),
+            config=DEFAULT.using(predictor__cycles=(60, 60), predictor__n_recipes=2),
             generator=generator,
             learn_all=True,
         )
@@ -168,7 +166,7 @@ def test_edges_in_the_target_are_met_by_nets_with_steps_whose_bins_know_the_trai
     x[160:] *= 2
     y = (4 * x).floor() % 2
     rows, validation = Rows(x[:160], y[:160]), Rows(x[160:], y[160:])
-    config, only = replace(DEFAULT, refit_cycles=(100,)), torch.zeros(1, dtype=torch.long)
+    config, only = DEFAULT.using(predictor__cycles=(100,)), torch.zeros(1, dtype=torch.long)
     refitted = refit_mlp(
         RegressionTask(), rows, validation, only, torch.ones(1), config=config, generator=generator, learn_all=True
     )
@@ -260,7 +258,7 @@ def test_fine_tuning_never_ends_worse_on_the_validation_rows(generator: torch.Ge
     task = RegressionTask()
     before = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
     told: list[Progress] = []
-    wild = replace(DEFAULT, operator_rate=30.0, refit_cycles=(60,))
+    wild = DEFAULT.using(operator_rate=30.0, predictor__cycles=(60,))
     fine_tune(operator, task, rows, validation, SUBSET, config=wild, generator=generator, callbacks=[told.append])
     after = float(subset_losses(operator, task, validation.all(), SUBSET.unsqueeze(0)).detach())
     assert after == pytest.approx(min(before, told[-1].validation))
@@ -281,7 +279,7 @@ def test_another_cycle_begins_while_the_last_was_worth_it(
     if not numbers:
         parts = tuple(Rows(part.all().dense(), (part.y[:, 0] > 0).long()) for part in parts)
     told: list[Progress] = []
-    config = replace(DEFAULT, refit_cycles=(20, 40), refit_rate=1e-3)
+    config = DEFAULT.using(predictor__cycles=(20, 40), predictor__rate=1e-3)
     importance = torch.tensor([0.1, 0.9, 0.5])
     refit_mlp(task, *parts, SUBSET, importance, config=config, generator=generator, callbacks=[told.append])
     assert told[-1].batch == steps

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -50,7 +49,7 @@ def test_of_few_features_all_are_tried() -> None:
 
 
 def test_without_screens_there_is_no_hint() -> None:
-    config = replace(DEFAULT, screens=False)
+    config = DEFAULT.using(proposal__enabled=False)
     assert not plan_search(BinaryTask(), rows_of(40), 3, config=config, generator=torch.Generator()).hint.units
 
 
@@ -72,7 +71,7 @@ def test_where_clear_features_are_plenty_an_elimination_proposes_and_the_search_
     planned = plan_search(BinaryTask(), rows, 6, config=DEFAULT, generator=torch.Generator().manual_seed(0))
     assert set(planned.tried[planned.hint.left[:6]].tolist()) <= set(range(30))
     assert planned.shortened(DEFAULT).max_batches == DEFAULT.phase1_batches + 120
-    assert planned.shortened(replace(DEFAULT, phase1_batches=900)).max_batches == 1020  # Phase II is left its time
+    assert planned.shortened(DEFAULT.using(phase1_batches=900)).max_batches == 1020  # Phase II is left its time
     assert not planned.may_choose_again(rows)  # there are rows enough
     few = plan_search(BinaryTask(), rows_of(40), 3, config=DEFAULT, generator=torch.Generator().manual_seed(0))
     assert few.shortened(DEFAULT) == DEFAULT

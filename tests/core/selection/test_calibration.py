@@ -20,7 +20,12 @@ def test_learning_on_the_touched_features_is_learning_on_all(generator: torch.Ge
     weights = torch.rand(12, generator=generator, dtype=torch.float64)
     steps = 30
 
-    _fit(SimpleNamespace(selector=selector, config=SimpleNamespace(polish_steps=steps)), subsets, losses, weights)
+    _fit(
+        SimpleNamespace(selector=selector, config=SimpleNamespace(calibration=SimpleNamespace(steps=steps))),
+        subsets,
+        losses,
+        weights,
+    )
 
     optimizer = torch.optim.AdamW(whole.parameters(), lr=_RATE, weight_decay=_DECAY)
     targets = losses - (weights * losses).mean()

@@ -16,7 +16,7 @@ from maskrank.core.pipeline import DualNetResult, fit_dual_net
 from maskrank.core.selection import reselection as again
 
 N, D, SIZE = 80, 150, 6
-CONFIG = replace(DEFAULT, max_batches=40, phase1_batches=16, refit_cycles=(40,), polish_subsets=32)
+CONFIG = DEFAULT.using(max_batches=40, phase1_batches=16, predictor__cycles=(40,), calibration__n_subsets=32)
 
 
 def genes() -> tuple[Rows, Rows]:

@@ -20,7 +20,7 @@ from maskrank.core.selection import tournament as contest
 from maskrank.core.selection.tournament import _challengers, _winner, hold_contest
 
 D = 12
-CONFIG = replace(DEFAULT, operator_hidden=(16,), selector_hidden=(16,), max_batches=40, polish_subsets=32)
+CONFIG = DEFAULT.using(operator_hidden=(16,), selector_hidden=(16,), max_batches=40, calibration__n_subsets=32)
 
 
 def xor_trainer(seed: int = 0) -> DualNetTrainer:

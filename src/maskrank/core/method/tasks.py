@@ -1,28 +1,29 @@
-"""The losses of Eq. 2, and one small object for each kind of task.
+"""What is learned: one small object for each kind of task, and the losses of Eq. 2 made of it.
 
-A task says how many outputs the operator has, what a wrong answer costs, and what the outputs mean. Losses and
-errors are always lower for the better.
+A task owns everything that depends on the kind of target: the size of the operator's output, the loss, the error and
+the metric that people look at, the best constant answer, the target as numbers, and its part of a model file. Losses
+and errors are always lower for the better. To add a task, add a class here and put it in `TASKS`.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from maskrank.core.data.rows import Batch
-
-_LEAST_ROWS = 8
-_MOST_OF_A_ROW = 3.0  # that a row counts for, against the mean
-_BEYOND_SCATTER = 2.5  # standard errors; the same rows chose the best moment of the nets, so more than the usual 2
+from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
 
 
 class Task(Protocol):
-    """What the trainer needs to know of a task."""
+    """What the core needs to know of a task."""
+
+    kind: ClassVar[str]  # what a model file calls it
+    metric: ClassVar[Metric]  # the figure that people look at
+    discrete: ClassVar[bool]  # whether targets are class numbers (n,), or else numbers (n, outputs)
 
     @property
     def n_outputs(self) -> int:
@@ -32,16 +33,34 @@ class Task(Protocol):
         """l(x⊗m, y) for each mask and row: (masks, batch, outputs), (batch, ...) -> (masks, batch)."""
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """The figure people look at, for each mask and row; lower is better."""
+        """What the metric is the mean of, for each mask and row; lower is better."""
 
     def constant(self, y: Tensor) -> Tensor:
         """The outputs of the best answer that looks at no feature: (outputs,)."""
 
+    def as_numeric(self, y: Tensor) -> Tensor:
+        """The target as columns of numbers, for closed-form models: (n, ...) -> (n, columns)."""
+
+    def to_document(self) -> dict[str, Any]:
+        """What a model file holds of the task; `task_from_document` reads it."""
+
+
+class _ClassTask:
+    """What tasks with classes have in common. Targets are 0..k-1."""
+
+    metric: ClassVar[Metric] = ACCURACY
+    discrete: ClassVar[bool] = True
+
+    def as_numeric(self, y: Tensor) -> Tensor:
+        """One column of zeros and ones for each class."""
+        return F.one_hot(y)
+
 
 @dataclass(frozen=True)
-class BinaryTask:
-    """Two classes, one output: the log-odds of class 1. Targets are 0 or 1."""
+class BinaryTask(_ClassTask):
+    """Two classes, one output: the log-odds of class 1."""
 
+    kind: ClassVar[str] = "binary"
     n_outputs: int = 1
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
@@ -59,11 +78,15 @@ class BinaryTask:
         positive = torch.sigmoid(outputs)
         return torch.cat([1 - positive, positive], dim=-1)
 
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
 
 @dataclass(frozen=True)
-class MulticlassTask:
-    """k classes, k outputs. Targets are 0..k-1."""
+class MulticlassTask(_ClassTask):
+    """k classes, k outputs: logits."""
 
+    kind: ClassVar[str] = "multiclass"
     n_outputs: int
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
@@ -81,11 +104,17 @@ class MulticlassTask:
         """(..., k) -> (..., k)."""
         return torch.softmax(outputs, dim=-1)
 
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
 
 @dataclass(frozen=True)
 class RegressionTask:
     """Real targets (batch, outputs); squared error, averaged over the outputs."""
 
+    kind: ClassVar[str] = "regression"
+    metric: ClassVar[Metric] = MEAN_SQUARED_ERROR
+    discrete: ClassVar[bool] = False
     n_outputs: int = 1
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
@@ -97,6 +126,22 @@ class RegressionTask:
     def constant(self, y: Tensor) -> Tensor:
         return y.double().mean(dim=0)
 
+    def as_numeric(self, y: Tensor) -> Tensor:
+        return y
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
+
+TASKS: dict[str, Any] = {task.kind: task for task in (BinaryTask, MulticlassTask, RegressionTask)}
+
+
+def task_from_document(document: dict[str, Any]) -> Task:
+    """The task that ``to_document`` described."""
+    settings = {name: value for name, value in document.items() if name != "kind"}
+    task: Task = TASKS[document["kind"]](**settings)
+    return task
+
 
 def subset_losses(operator: nn.Module, task: Task, batch: Batch, subsets: Tensor) -> Tensor:
     """Mean loss of each subset over the batch: (masks,). Their mean is L_O, Eq. 2a."""
@@ -107,25 +152,3 @@ def selector_loss(predicted: Tensor, observed: Tensor, weights: Tensor | None = 
     """L_S, Eq. 2b: half the mean of the (weighted) squared differences."""
     squares = (predicted - observed).square()
     return 0.5 * (squares if weights is None else weights * squares).mean()
-
-
-def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor) -> bool:
-    """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
-
-    A handful of rows can't tell.
-
-    Parameters
-    ----------
-    outputs : Tensor (n, outputs)
-        On rows that were not learned from.
-    y : Tensor
-        Their targets.
-    seen : Tensor
-        Targets of the rows that were learned from.
-    """
-    constant = task.constant(seen).expand_as(outputs)
-    without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
-    gain = without - with_features  # (n,)
-    bound = _MOST_OF_A_ROW * gain.abs().mean()
-    gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
-    return len(gain) >= _LEAST_ROWS and bool(gain.mean() > _BEYOND_SCATTER * gain.std() / math.sqrt(len(gain)))

@@ -178,7 +178,7 @@ def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Ten
     weights = trainer.weights()
     optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10
     stopping = EarlyStopping(
-        trainer.operator, trainer.selector, optimal, patience=config.patience, agreement=config.settled_agreement
+        trainer.operator, trainer.selector, optimal, patience=config.patience, agreement=config.min_agreement
     )
     next_validation = recorder.batch
     while True:

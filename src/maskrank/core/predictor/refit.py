@@ -92,7 +92,7 @@ def refit_mlp(
     learn_all: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> Refitted:
-    """Train nets after ``config.refit_members`` recipes on the chosen columns, and weigh their answers.
+    """Train nets after ``config.predictor.n_recipes`` recipes on the chosen columns, and weigh their answers.
 
     Of each net, the running average of its weights is judged every few steps on rows it does not learn from, and its
     best moment is kept. These are the validation rows; with ``learn_all`` each recipe is followed three to ten times,
@@ -116,12 +116,12 @@ def refit_mlp(
     parts = hold_out(y, len(rows), generator, ways=_ways(len(rows), len(validation)) if learn_all else 1)
     varied = len(parts.held) > 1 or len(validation) >= _MANY_JUDGES
     n_bins = bins(len(subset), len(rows)) if varied else 0
-    usable = recipes(config.refit_members, varied=varied, steps=n_bins > 0)
+    usable = recipes(config.predictor.n_recipes, varied=varied, steps=n_bins > 0)
     followed = [recipe for recipe in usable for _ in range(len(parts.held))]
     n_bins = n_bins if any(recipe.steps for recipe in followed) else 0
-    of_each = [links(importance, recipe, n_bins, config.refit_hidden) for recipe in followed]
+    of_each = [links(importance, recipe, n_bins, config.predictor.hidden) for recipe in followed]
     linked = [torch.stack(layer) for layer in zip(*of_each, strict=True)]
-    sizes = (linked[0].shape[1], *config.refit_hidden, task.n_outputs)
+    sizes = (linked[0].shape[1], *config.predictor.hidden, task.n_outputs)
     nets = start_nets(len(followed), sizes, config.activation, generator).to(x.device)
     nets.steps = Steps.of(x[: len(rows)], n_bins) if n_bins else None
     members = Members(nets, parts, followed, linked)
@@ -132,13 +132,13 @@ def refit_mlp(
     n_batch = _batch_size(config, rows)
     shown = _Inputs(members.nets, x, parts.held)
     held_y = y[parts.held]
-    done, total = 0, sum(config.refit_cycles)
+    done, total = 0, sum(config.predictor.cycles)
     least_fall = _WORTH_MORE_NUMBERS if y.dtype.is_floating_point else _WORTH_MORE
-    for turn, cycle in enumerate(config.refit_cycles):
-        optimizer = Adam(members.nets.parameters(), rate=config.refit_rate, betas=(0.9, 0.99))
+    for turn, cycle in enumerate(config.predictor.cycles):
+        optimizer = Adam(members.nets.parameters(), rate=config.predictor.rate, betas=(0.9, 0.99))
         figures = []  # after each judgement
         for step in range(1, cycle + 1):
-            optimizer.rate = config.refit_rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
+            optimizer.rate = config.predictor.rate * 0.5 * (1 + math.cos(math.pi * (step - 1) / cycle))
             index = members.draw(n_batch, generator)
             outputs = members.nets.members(members.with_jitter(shown.rows(index), generator))
             # One task call sees all members' rows; the factor leaves each member its own mean loss.
@@ -157,13 +157,13 @@ def refit_mlp(
                     break
         done += cycle
         worth_more = figures[-1] <= (1 - least_fall) * figures[2 * len(figures) // 3 - 1]
-        if turn == len(config.refit_cycles) - 1 or not worth_more:
+        if turn == len(config.predictor.cycles) - 1 or not worth_more:
             break
         members = members.best(_GO_ON)
         shown = _Inputs(members.nets, x, parts.held)
     if varied:
         return members.weighed(task, shown.held, held_y)
-    return (members if turn else members.best(config.refit_members // 2)).alike()
+    return (members if turn else members.best(config.predictor.n_recipes // 2)).alike()
 
 
 def fine_tune(
@@ -183,7 +183,7 @@ def fine_tune(
     lowest = _judge(operator, task, validation, subsets)
     kept = copy.deepcopy(operator.state_dict())
     n_batch = _batch_size(config, rows)
-    total = sum(config.refit_cycles)
+    total = sum(config.predictor.cycles)
     for step in range(1, total + 1):
         batch = rows.sample(n_batch, generator=generator)
         loss = subset_losses(operator, task, batch, subsets).mean()
@@ -227,7 +227,7 @@ def _ways(n_rows: int, n_held: int) -> int:
 
 def _batch_size(config: TrainConfig, rows: Rows) -> int:
     """More rows, larger batches: the steps stay as many."""
-    return min(_LARGEST_BATCH, max(config.refit_batch, len(rows) // 50))
+    return min(_LARGEST_BATCH, max(config.predictor.min_batch, len(rows) // 50))
 
 
 @torch.no_grad()

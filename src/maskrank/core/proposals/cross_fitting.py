@@ -71,7 +71,7 @@ def crossfit(
     values, y = batch.columns(subsets), batch.y  # (masks, n, s)
     held_out = torch.arange(n).view(_FOLDS, -1)
     shown = torch.stack([torch.cat([held_out[:f].flatten(), held_out[f + 1 :].flatten()]) for f in range(_FOLDS)])
-    sizes = (subsets.shape[1], *config.refit_hidden, task.n_outputs)
+    sizes = (subsets.shape[1], *config.predictor.hidden, task.n_outputs)
     kinds = len(subsets) * len(_DECAYS)  # nets of one mask and one decay, for each fold
     nets = (
         start_nets(_FOLDS, sizes, config.activation, generator).take(torch.arange(_FOLDS).repeat(kinds)).to(rows.device)

@@ -76,7 +76,7 @@ def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, gener
         Training rows.
     """
     d = rows.n_features
-    if not config.screens:
+    if not config.proposal.enabled:
         return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint())
     if size * (size - 1) > _HOLD_A_PAIR * d * (d - 1):
         asked = d >= _NETS_FROM and enough_rows(rows)

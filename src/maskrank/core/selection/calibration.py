@@ -40,10 +40,10 @@ def polish_selector(trainer: DualNetTrainer, optimal: Tensor, *, search: bool = 
         m*.
     """
     config = trainer.config
-    if not config.polish_subsets:
+    if not config.calibration.n_subsets:
         return trainer.find_optimal(max_rounds=config.final_rounds) if search else optimal
     for _ in range(_MOST_ROUNDS):
-        near, random = _neighbours(trainer, optimal), trainer.explore(config.polish_subsets // 2)
+        near, random = _neighbours(trainer, optimal), trainer.explore(config.calibration.n_subsets // 2)
         subsets = torch.cat([near, random])
         weights = torch.ones(len(subsets), device=subsets.device)
         weights[: len(near)] = _NEAR_WEIGHT
@@ -69,7 +69,7 @@ def _better(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
 
 def _neighbours(trainer: DualNetTrainer, optimal: Tensor) -> Tensor:
     """m_opt, and subsets that differ from it in one or in two features."""
-    quarter = trainer.config.polish_subsets // 4
+    quarter = trainer.config.calibration.n_subsets // 4
     return torch.cat([optimal.unsqueeze(0), *(trainer.neighbours(optimal, quarter, s_p) for s_p in (1, 2))])
 
 
@@ -79,7 +79,7 @@ def _fit(trainer: DualNetTrainer, subsets: Tensor, losses: Tensor, weights: Tens
     Only features that some subset holds have a gradient, so a small selector of these learns in place of the whole
     one; of the other rows weight decay leaves a known share.
     """
-    selector, steps = trainer.selector, trainer.config.polish_steps
+    selector, steps = trainer.selector, trainer.config.calibration.steps
     features, places = torch.unique(subsets, return_inverse=True)
     small = selector.on_features(features)
     targets = losses - (weights * losses).mean()

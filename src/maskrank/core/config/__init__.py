@@ -1,0 +1,43 @@
+"""Every number of a run (`TrainConfig` and its nested parts), and the presets by name.
+
+A number elsewhere is a memory limit (`core.limits`), a coefficient of the cost model (`engine.costs`), which decides
+how something is computed and not what, or a mathematical constant.
+"""
+
+from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.config.presets import DEFAULT, PAPER, PAPER_TABLES, PRESETS, preset
+from maskrank.core.config.proposals import (
+    EliminationConfig,
+    GuidedExplorationConfig,
+    ProposalConfig,
+    ScreeningConfig,
+)
+from maskrank.core.config.selection import (
+    CalibrationConfig,
+    CrossFittingConfig,
+    ReselectionConfig,
+    ScoreConfig,
+    TournamentConfig,
+)
+from maskrank.core.config.training import AdaptationConfig, TrainConfig
+
+__all__ = [
+    "DEFAULT",
+    "PAPER",
+    "PAPER_TABLES",
+    "PRESETS",
+    "AdaptationConfig",
+    "CalibrationConfig",
+    "CrossFittingConfig",
+    "EliminationConfig",
+    "GuidedExplorationConfig",
+    "PredictorConfig",
+    "ProposalConfig",
+    "Recipe",
+    "ReselectionConfig",
+    "ScoreConfig",
+    "ScreeningConfig",
+    "TournamentConfig",
+    "TrainConfig",
+    "preset",
+]

@@ -1,0 +1,194 @@
+"""The numbers of the proposals: which closed-form models look at the data before training, and how far.
+
+A command beside a number is the run that compared its values; "not measured" says that no such run is on record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScreeningConfig:
+    """Univariate and pairwise screening by orthogonal matching pursuit (see `proposals.matching_pursuit`).
+
+    Attributes
+    ----------
+    pairs : bool
+        Whether interactions of two features are screened at all.
+    joint_pairs : bool
+        Whether a pair is also tested on all products of its cosine bases at once, as a ring needs it.
+    correlated : bool
+        Whether features that the significant ones predict join the pool.
+    residual_rounds : int
+        How often the residual of small cross-fitted nets on the significant features is screened again; 0 for never.
+    max_rows, max_passes : int
+        Rows that are looked at, and passes over the table in which significant features are looked for.
+    groups_per_feature, extra_groups : int
+        Feature groups asked for: so many for each feature to select, and so many more.
+    n_cosines, n_main_cosines : int
+        Cosines of a feature's rank in the univariate test, and those that count as a main effect of a pair's member.
+    joint_cosines : tuple of int
+        Frequencies, in half periods, of the bases whose products make up the joint test of a pair.
+    clip : float
+        Standard deviations at which a standardised column is cut off: an outlier must not make a pair.
+    max_outputs, max_directions : int
+        Columns of the target that are looked at, and orthogonal directions kept of their span.
+    pair_flops, max_pair_features : float, int
+        Bounds on the work of one search over all pairs: multiplications, and features among which pairs are sought.
+    n_pairs, n_partners, n_joint_pairs, n_joint_partners : int
+        Pairs that enter the pursuit: in all, and for each feature known to matter; and the same for the joint test.
+    max_pair_correlation : float
+        Features correlated more than this make no pair: their product is the square of either.
+    ridge : float
+        Added to Gram matrices, as a share of a column's squared length.
+    min_interaction : float
+        Share of a product's length that must be left when its main effects are projected out.
+    min_new : float
+        Share of a column's squared length that must be orthogonal to what was taken before.
+    max_basis_share : float
+        Directions that may be projected out, as a share of the rows.
+    marginal_weight : float
+        What significance without the others counts, against significance given the others.
+    correlated_z : float
+        Standard deviations beyond chance from which a feature counts as predicted by the significant ones.
+    linear_ridge : float
+        Of the linear elimination order; next to none.
+    """
+
+    pairs: bool = True  # benchmarks/search.py ablation, results/search.md
+    joint_pairs: bool = True  # benchmarks/search.py ablation, results/search.md
+    correlated: bool = True  # benchmarks/search.py ablation, results/search.md
+    residual_rounds: int = 2  # on or off: benchmarks/search.py ablation; the count is not measured
+    max_rows: int = 2048  # not measured
+    max_passes: int = 3  # not measured
+    groups_per_feature: int = 2  # not measured
+    extra_groups: int = 16  # not measured
+    n_cosines: int = 5  # maskrank study needles, results/needles.md
+    n_main_cosines: int = 8  # not measured
+    joint_cosines: tuple[int, ...] = (2, 4)  # not measured
+    clip: float = 3.0  # not measured
+    max_outputs: int = 64  # not measured
+    max_directions: int = 8  # not measured
+    pair_flops: float = 1e10  # about a second on one core
+    max_pair_features: int = 6_000  # about a second on one core
+    n_pairs: int = 256  # not measured
+    n_partners: int = 16  # not measured
+    n_joint_pairs: int = 128  # not measured
+    n_joint_partners: int = 4  # not measured
+    max_pair_correlation: float = 0.8  # not measured
+    ridge: float = 0.02  # not measured
+    min_interaction: float = 0.1  # not measured
+    min_new: float = 0.05  # not measured
+    max_basis_share: float = 0.25  # not measured
+    marginal_weight: float = 0.02  # not measured
+    correlated_z: float = 10.0  # not measured
+    linear_ridge: float = 1e-9  # a mathematical zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class EliminationConfig:
+    """Backward elimination with closed-form models (see `proposals.backward_elimination`).
+
+    Attributes
+    ----------
+    enabled : bool
+    significant_per_feature, extra_significant : float, int
+        Elimination proposes a subset where at least this many single features are significant: so many for each
+        feature to select, and so many more. Which of them go well together is the question then.
+    max_kernel_rows : int
+        Rows up to which a kernel ridge regression is used, where features outnumber them; its cost is cubic in rows.
+    kernel_work : float
+        Rows² times features that it starts from, at most.
+    kernel_ridge : float
+        Its penalty, for a target of mean square 1.
+    kernel_widths : (float, float)
+        Bounds on the inverse squared width, against the mean squared distance of rows.
+    max_rows, max_ridge_features : int
+        Of the ridge regression that serves tables of many rows.
+    ridge : float
+        Its penalty, for columns of length 1.
+    drop_share : float
+        Share of the surviving features eliminated in one round, while they are many.
+    single_from : int
+        Surviving features from which on a ridge regression eliminates one at a time.
+    exact_from, max_exact_rows : int
+        Surviving features from which on kernel ridge tries every deletion, in tables of at most so many rows.
+    exchange_rounds, max_exchange_size : int
+        Rounds of exchanges between survivors and eliminated features, and the largest subset they are tried in.
+    n_leaving, n_entering : int
+        Features on either side of an exchange: the least needed survivors, those eliminated last.
+    min_gain : float
+        Share of the leave-one-out error that an exchange must save.
+    """
+
+    enabled: bool = True  # maskrank study selection --data tox171, other folds
+    significant_per_feature: float = 1.5  # maskrank study selection, other folds
+    extra_significant: int = 8  # maskrank study selection, other folds
+    max_kernel_rows: int = 768  # a time limit
+    kernel_work: float = 1e9  # a time limit
+    kernel_ridge: float = 0.3  # maskrank study selection --data tox171, other folds: 0.003 to 3
+    kernel_widths: tuple[float, float] = (2.0**-8, 2.0**4)  # not measured
+    max_rows: int = 4096  # a time limit
+    max_ridge_features: int = 1024  # a time limit
+    ridge: float = 0.03  # not measured
+    drop_share: float = 0.1  # not measured
+    single_from: int = 256  # a time limit
+    exact_from: int = 40  # not measured
+    max_exact_rows: int = 256  # a time limit
+    exchange_rounds: int = 4  # not measured
+    max_exchange_size: int = 64  # a time limit
+    n_leaving: int = 8  # not measured
+    n_entering: int = 24  # not measured
+    min_gain: float = 0.005  # not measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedExplorationConfig:
+    """How random subsets follow a proposal (see `method.exploration`).
+
+    Attributes
+    ----------
+    enabled : bool
+        Off, subsets are drawn uniformly from the pool.
+    uniform_share : float
+        Of the draws that ignore the proposal.
+    offset, power : float
+        The feature group at place i has weight 1 / (i + offset) ** power.
+    """
+
+    enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    uniform_share: float = 0.25  # not measured
+    offset: float = 2.0  # not measured
+    power: float = 2.0  # not measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposalConfig:
+    """What is suggested before training, and how the search follows it.
+
+    Attributes
+    ----------
+    enabled : bool
+        Off, all features are searched with uniform draws, as in the paper.
+    screening : ScreeningConfig
+    elimination : EliminationConfig
+    exploration : GuidedExplorationConfig
+    min_features : int
+        Features there must be for cross-fitted residuals and for elimination.
+    random_share : float
+        Features that join the pool at random, as a share of those proposed.
+    pair_coverage : float
+        Nothing is screened where a random subset holds a given pair at least this often.
+    phase2_batches : int
+        Bound on Phase II where elimination has proposed a subset.
+    """
+
+    enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    screening: ScreeningConfig = field(default_factory=ScreeningConfig)
+    elimination: EliminationConfig = field(default_factory=EliminationConfig)
+    exploration: GuidedExplorationConfig = field(default_factory=GuidedExplorationConfig)
+    min_features: int = 16  # not measured
+    random_share: float = 0.25  # not measured
+    pair_coverage: float = 0.125  # not measured
+    phase2_batches: int = 120  # maskrank study selection --data tox171, other folds: 120 and 240

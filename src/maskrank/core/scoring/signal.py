@@ -1,0 +1,33 @@
+"""Is there any signal? Held-out predictions against the best constant answer."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from maskrank.core.config import ScoreConfig
+from maskrank.core.method.tasks import Task
+
+
+def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor, config: ScoreConfig) -> bool:
+    """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
+
+    A one-sided z-test of the mean gain in loss, with the gain of a single row bounded; a handful of rows can't tell.
+
+    Parameters
+    ----------
+    outputs : Tensor (n, outputs)
+        On rows that were not learned from.
+    y : Tensor
+        Their targets.
+    seen : Tensor
+        Targets of the rows that were learned from.
+    """
+    constant = task.constant(seen).expand_as(outputs)
+    without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
+    gain = without - with_features  # (n,)
+    bound = config.max_row_gain * gain.abs().mean()
+    gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
+    return len(gain) >= config.min_rows and bool(gain.mean() > config.min_z * gain.std() / math.sqrt(len(gain)))
