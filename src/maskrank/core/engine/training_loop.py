@@ -1,0 +1,108 @@
+"""The one training loop: an optimiser's steps under a rate schedule, and the best moment of what is trained.
+
+What is learned comes in as a function that returns the loss of a step; nothing here knows about tasks or subsets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core.engine.adam import Adam
+
+Schedule = Callable[[int, int], float]  # (step, steps) -> rate, of step 0 .. steps - 1
+
+
+class Stateful(Protocol):
+    """A net, or anything with a state as a net has it."""
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
+
+
+def constant(rate: float) -> Schedule:
+    """The same rate at every step."""
+    return lambda step, steps: rate
+
+
+def linear_decay(rate: float) -> Schedule:
+    """A rate that falls linearly, to reach 0 after the last step."""
+    return lambda step, steps: rate * (1 - step / steps)
+
+
+def cosine_annealing(rate: float) -> Schedule:
+    """A rate that falls along half a cosine (Loshchilov and Hutter 2017)."""
+    return lambda step, steps: rate * 0.5 * (1 + math.cos(math.pi * step / steps))
+
+
+def train(
+    optimizer: Adam,
+    loss_of: Callable[[], Tensor],
+    *,
+    steps: int,
+    schedule: Schedule,
+    after: Callable[[int, Tensor], bool | None] | None = None,
+) -> None:
+    """Minimise a loss by so many steps.
+
+    Parameters
+    ----------
+    optimizer : Adam
+        Its rate is set before every step.
+    loss_of : callable
+        Draws what it needs and returns the loss of a step, a scalar.
+    steps : int
+    schedule : Schedule
+    after : callable, optional
+        Called after every update with the number of steps done and the step's loss, detached; True ends the training.
+        Decay that differs between weights, running averages and validation belong here.
+    """
+    for step in range(steps):
+        optimizer.rate = schedule(step, steps)
+        loss = loss_of()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        if after is not None and after(step + 1, loss.detach()):
+            break
+
+
+class BestMoment:
+    """Copies of the states of some nets at the lowest figure so far.
+
+    Parameters
+    ----------
+    nets : Stateful
+        Kept and restored together.
+    """
+
+    def __init__(self, *nets: Stateful | nn.Module) -> None:
+        self._nets = nets
+        self._states: tuple[dict[str, Tensor], ...] | None = None
+        self.value = math.inf
+
+    @torch.no_grad()
+    def update(self, value: float) -> bool:
+        """Keep the nets as they are if the figure is lower than ever; whether it was."""
+        if not value < self.value:
+            return False
+        self.value = value
+        states = tuple(net.state_dict() for net in self._nets)
+        if self._states is None:
+            self._states = tuple({name: entry.clone() for name, entry in state.items()} for state in states)
+        else:
+            for kept, state in zip(self._states, states, strict=True):
+                for name, entry in state.items():
+                    kept[name].copy_(entry)
+        return True
+
+    def restore(self) -> None:
+        """Put the nets back to that moment; as they are, if there was none."""
+        if self._states is not None:
+            for net, state in zip(self._nets, self._states, strict=True):
+                net.load_state_dict(state)
