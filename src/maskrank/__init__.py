@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from maskrank.core.method.operators import ImageCNN as ImageCNN
     from maskrank.core.recorder import Progress as Progress
-    from maskrank.core.scoring.ranking import Ranking as Ranking
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
     from maskrank.estimators import DualNetRegressor as DualNetRegressor
     from maskrank.estimators import load as load
+    from maskrank.estimators.ranking import Ranking as Ranking
     from maskrank.plots import plot_size_curve as plot_size_curve
 
 __version__ = "0.1.0"
@@ -24,7 +24,7 @@ _HOMES = {
     "DualNetRegressor": "maskrank.estimators",
     "ImageCNN": "maskrank.core.method.operators",
     "Progress": "maskrank.core.recorder",
-    "Ranking": "maskrank.core.scoring.ranking",
+    "Ranking": "maskrank.estimators.ranking",
     "load": "maskrank.estimators",
     "plot_size_curve": "maskrank.plots",
 }

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import maskrank
 from maskrank.core.scoring.ranking import Ranking
-from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.estimators import DualNetClassifier
+from maskrank.estimators.base import DualNetBase
 
-Model = DualNetClassifier | DualNetRegressor
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _FAINT = 0.05  # share of the largest score that is next to nothing
@@ -44,7 +44,7 @@ def unsure_places(ranking: Ranking) -> int:
     return int((scores[support] <= bar).sum())
 
 
-def order_note(model: Model) -> str | None:
+def order_note(model: DualNetBase) -> str | None:
     """One line where half of the chosen features or more have scores that do not set them apart."""
     size, unsure = model.result_.size, unsure_places(model.result_)
     if not model.signal_ or unsure < 2 or 2 * unsure < size:
@@ -56,16 +56,12 @@ def order_note(model: Model) -> str | None:
     )
 
 
-def metric_name(model: Model) -> str:
-    """What ``validation_score_`` is."""
-    return "accuracy" if isinstance(model, DualNetClassifier) else "mse"
+def task_name(model: DualNetBase) -> str:
+    """The task as in ``--task``: classification, or what kind of numbers."""
+    return "classification" if model.task_.discrete else model.task_.kind
 
 
-def task_name(model: Model) -> str:
-    return "classification" if isinstance(model, DualNetClassifier) else "regression"
-
-
-def ranking_json(model: Model, *, seconds: float) -> str:
+def ranking_json(model: DualNetBase, *, seconds: float) -> str:
     """The result of ``rank``, for other programs."""
     note = order_note(model)
     document = {
@@ -73,7 +69,7 @@ def ranking_json(model: Model, *, seconds: float) -> str:
         "task": task_name(model),
         "size": model.result_.size,
         **model.result_.to_dict(),
-        "metric": metric_name(model),
+        "metric": model.task_.metric.name,
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
         "signal": model.signal_,
@@ -95,16 +91,16 @@ def ranking_csv(ranking: Ranking) -> str:
     return _csv(("rank", "feature", "importance", "raw_score", "selected"), rows)
 
 
-def predictions_csv(model: Model, selected: NDArray[np.float64]) -> str:
+def predictions_csv(model: DualNetBase, selected: NDArray[np.float64]) -> str:
     """One line a row: the prediction and, for classes, their probabilities."""
     predicted = model.predict_selected(selected)
-    if isinstance(model, DualNetRegressor):
-        columns = predicted.reshape(len(predicted), -1)
-        header = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
-        return _csv(header, columns.tolist())
-    probabilities = model.predict_proba_selected(selected)
-    header = ["prediction", *(f"probability_{label}" for label in model.classes_)]
-    return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
+    if isinstance(model, DualNetClassifier):
+        probabilities = model.predict_proba_selected(selected)
+        header = ["prediction", *(f"probability_{label}" for label in model.classes_)]
+        return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
+    columns = predicted.reshape(len(predicted), -1)
+    header = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
+    return _csv(header, columns.tolist())
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
@@ -113,16 +109,15 @@ def frame_csv(frame: pd.DataFrame) -> str:
     return _csv([str(name) for name in frame.columns], list(filled.itertuples(index=False, name=None)))
 
 
-def facts(model: Model, *, seconds: float) -> list[tuple[str, str]]:
-    """What was chosen, how good it is, and how long it took."""
-    names = {"accuracy": "accuracy", "mse": "mean squared error"}
+def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
+    """Labels and values of a fit: size, metric, signal, repeats, time."""
     no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
     stability = model.stability_
-    repeats = [] if stability is None else [("repeats", f"{stability.repeats}, each with its own seed and rows")]
+    repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
     return [
         ("chosen", f"{model.result_.size} of {len(model.result_.names):,} features"),
         (
-            names[metric_name(model)],
+            model.task_.metric.title,
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
         ),
         *no_signal,

@@ -1,10 +1,12 @@
-"""How many features are enough?"""
+"""The number of features by the one-standard-error rule (Breiman et al. 1984)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from maskrank.core.metrics import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +24,7 @@ def smallest_size(fits: pd.DataFrame) -> int:
     2
     """
     by_size = fits.groupby("size")["score"]
-    sign = 1 if fits["metric"].iloc[0] == "accuracy" else -1
-    mean = sign * by_size.mean()
+    mean = METRICS[fits["metric"].iloc[0]].sign * by_size.mean()
     best = mean.idxmax()
     error = by_size.get_group(best).std(ddof=1) / np.sqrt(len(by_size.get_group(best)))
     slack = 0.0 if np.isnan(error) else float(error)

@@ -54,5 +54,5 @@ def test_the_elastic_net_has_its_other_parts() -> None:
 
 
 def test_the_constant_loss_is_the_entropy_or_the_variance() -> None:
-    assert constant_loss(np.array([0, 0, 1, 1])) == pytest.approx(np.log(2))
-    assert constant_loss(np.array([-1.0, 1.0])) == 1
+    assert constant_loss(np.array([0, 0, 1, 1]), "classification") == pytest.approx(np.log(2))
+    assert constant_loss(np.array([-1.0, 1.0]), "regression") == 1

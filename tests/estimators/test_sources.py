@@ -70,7 +70,7 @@ def test_every_kind_of_table_gives_the_same_model(
     X, y = table
     expected = DualNetClassifier(3, max_batches=64, random_state=0).fit(X, y)
     if not held:
-        monkeypatch.setattr("maskrank.estimators.sources._MOST_HELD", 0)
+        monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
     given_table = as_kind(X, kind, tmp_path)
     model = DualNetClassifier(3, max_batches=64, random_state=0).fit(given_table, y)
     assert np.array_equal(model.support_, expected.support_)
@@ -90,7 +90,7 @@ def test_validation_rows_may_be_of_any_kind(kind: str, table: tuple[np.ndarray, 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_large_table_is_neither_copied_nor_changed(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskrank.estimators.sources._MOST_HELD", 0)
+    monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
     r = np.random.default_rng(0)
     X = np.asarray(r.standard_normal((300, 40_000), dtype=np.float32), order=order)  # type: ignore[call-overload]
     X.flags.writeable = False
@@ -163,7 +163,7 @@ def test_entries_that_are_stored_twice_are_summed(
 ) -> None:
     X, y = table
     if not held:
-        monkeypatch.setattr("maskrank.estimators.sources._MOST_HELD", 0)
+        monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
     once = sparse.csr_array(X)
     doubled = np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr
     twice = sparse.csr_array(doubled, shape=X.shape)
@@ -177,8 +177,8 @@ def test_reading_where_it_lives_needs_little_memory(tmp_path: Path) -> None:
     code = f"""
 import numpy as np
 from maskrank import DualNetClassifier
-from maskrank.estimators import sources
-sources._MOST_HELD = 0
+from maskrank.core import limits
+limits.HELD_TABLE = 0
 def own_memory():
     return int([line for line in open("/proc/self/status") if line.startswith("RssAnon")][0].split()[1]) * 1024
 r = np.random.default_rng(0)
@@ -211,8 +211,8 @@ def test_what_is_not_finite_is_refused_wherever_it_is(
 ) -> None:
     X, y = table
     if not held:
-        monkeypatch.setattr("maskrank.estimators.sources._MOST_HELD", 0)
-    monkeypatch.setattr("maskrank.estimators.sources._VALUES_AT_ONCE", 50)
+        monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
+    monkeypatch.setattr("maskrank.core.limits.TABLE_PART", 50)
     X[-1, -1] = value
     with pytest.raises(ValueError, match=f"Input X contains {name}"):
         DualNetClassifier(3, max_batches=8).fit(as_kind(X, kind, tmp_path), y)
@@ -246,7 +246,7 @@ def test_columns_learned_in_parts_are_those_of_the_whole(
     rows = np.sort(r.choice(n, r.integers(1, n + 1), replace=False))
     whole = Columns.learn(X[rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("maskrank.estimators.sources._VALUES_AT_ONCE", at_once)
+        patch.setattr("maskrank.core.limits.TABLE_PART", at_once)
         parts = DenseSource(np.asfortranarray(X) if by_columns else X).learn(rows)
     assert parts.n == whole.n
     np.testing.assert_array_equal(parts.low, whole.low)

@@ -14,7 +14,7 @@ from rich.console import Console
 from maskrank import DualNetClassifier, DualNetRegressor, Progress, Ranking, load
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin
 from maskrank.estimators.fitting import Part
-from maskrank.estimators.stability import Stability, draw_rows, rank_again
+from maskrank.estimators.stability import Stability, draw_rows, rank_subsample
 from maskrank.terminal.ranking import show_ranking, show_stability
 
 X, Y, _ = make_orange_skin(120, random_state=0)
@@ -115,7 +115,7 @@ def test_repeats_of_a_regression_keep_validation_rows_of_ones_own(monkeypatch: p
     X, y, _ = make_nonlinear_regression(100, random_state=0)
     seen: list[Part | None] = []
     monkeypatch.setattr(
-        "maskrank.estimators.base.rank_again", lambda *given: (seen.append(given[2]), rank_again(*given))[1]
+        "maskrank.estimators.base.rank_subsample", lambda *given: (seen.append(given[2]), rank_subsample(*given))[1]
     )
     model = DualNetRegressor(4, n_repeats=2, **QUICK).fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
     assert model.stability_.frequency.sum() == pytest.approx(4)

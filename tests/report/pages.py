@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maskrank import DualNetClassifier
+from maskrank import DualNetClassifier, Ranking
 from maskrank.core.config import DEFAULT
+from maskrank.core.method.tasks import BinaryTask
 from maskrank.core.recorder import History
-from maskrank.core.scoring.ranking import Ranking, anchor
+from maskrank.core.scoring.ranking import anchor
 from maskrank.report import RankingSection
 
 NASTY = (
@@ -51,7 +52,7 @@ def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0) -> DualNetClass
     support = np.arange(d) < size
     model = DualNetClassifier(size, random_state=0)
     model.result_ = Ranking(names, support, raw, anchor(raw, support))
-    model.support_ = support
+    model.support_, model.task_ = support, BinaryTask()
     model.config_, model.signal_, model.stability_ = DEFAULT, True, None
     model.validation_score_, model.baseline_score_ = 0.91, 0.5
     model.history_ = History(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.svm import SVC
 
 from maskrank.baselines import BASELINES
 from maskrank.datasets import load_dataset, make_xor
-from maskrank.study import protocol
 from maskrank.study.protocol import (
+    KINDS,
     Fold,
     Rows,
     check_method,
@@ -122,7 +123,8 @@ def test_our_method_gets_the_rows_that_are_left_out_too() -> None:
         def predict(self, X: np.ndarray) -> np.ndarray:
             return np.zeros(len(X), dtype=int)
 
-    with mock.patch.object(protocol, "DualNetClassifier", Spy):
+    spied = replace(KINDS["classification"], estimator=Spy)
+    with mock.patch.dict(KINDS, classification=spied):
         line = evaluate("dualnet", table, fold, 3, task="classification")
     learned = np.concatenate([fold.train, fold.validation])
     np.testing.assert_array_equal(seen["learned"], table.X[learned])

@@ -106,15 +106,16 @@ def n_outputs(task: str, y: NDArray[Any]) -> int:
     return int(y.max()) + 1 if task == "classification" else 1
 
 
-def target_loss(output: Tensor, y: Tensor) -> Tensor:
-    """Cross-entropy where y is whole numbers, else the mean squared error."""
-    if y.is_floating_point():
-        return F.mse_loss(output[:, 0], y)
-    return F.cross_entropy(output, y)
+def target_loss(output: Tensor, y: Tensor, task: str) -> Tensor:
+    """Cross-entropy of a classification, mean squared error of a regression."""
+    if task == "classification":
+        return F.cross_entropy(output, y)
+    return F.mse_loss(output[:, 0], y)
 
 
-def as_tensors(X: NDArray[Any], y: NDArray[Any]) -> tuple[Tensor, Tensor]:
-    target = torch.from_numpy(y.astype(np.float32 if y.dtype.kind == "f" else np.int64))
+def as_tensors(X: NDArray[Any], y: NDArray[Any], task: str) -> tuple[Tensor, Tensor]:
+    """Features as 32-bit floats; class codes as integers, or numbers as 32-bit floats."""
+    target = torch.from_numpy(y.astype(np.int64 if task == "classification" else np.float32))
     return torch.from_numpy(X.astype(np.float32)), target
 
 
@@ -124,6 +125,7 @@ def train_net(
     y: NDArray[Any],
     training: Training,
     *,
+    task: str,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
     penalty: Callable[[], Tensor] | None = None,
@@ -139,6 +141,7 @@ def train_net(
     y : ndarray (n,)
         Class codes or standardised numbers.
     training : Training
+    task : "classification" or "regression"
     optimizer : Optimizer
     generator : torch.Generator
         Draws the held-out rows and the batches.
@@ -149,22 +152,22 @@ def train_net(
     judge : callable, optional
         From the held-out loss to the value that the best weights minimise; the loss itself if not given.
     """
-    labels = y if y.dtype.kind in "iu" else None
+    labels = y if task == "classification" else None
     split = Split(*split_rows(len(y), training.validation_fraction, labels=labels, generator=generator))
-    x, target = as_tensors(X, y)
+    x, target = as_tensors(X, y, task)
     x_held, target_held = x[split.held_out], target[split.held_out]
     x, target = x[split.learned], target[split.learned]
     best, best_step, best_state = np.inf, 0, copy.deepcopy(net.state_dict())
     for step in range(training.max_steps):
         if step % _CHECK_EVERY == 0:
-            loss = float(target_loss(forward(net, x_held), target_held))
+            loss = float(target_loss(forward(net, x_held), target_held, task))
             value = judge(loss) if judge else loss
             if value < best:
                 best, best_step, best_state = value, step, copy.deepcopy(net.state_dict())
             elif step - best_step >= training.patience:
                 break
         rows = torch.randint(len(x), (min(training.batch_size, len(x)),), generator=generator)
-        batch_loss = target_loss(net(x[rows]), target[rows])
+        batch_loss = target_loss(net(x[rows]), target[rows], task)
         optimizer.zero_grad()
         (batch_loss + penalty() if penalty else batch_loss).backward()
         optimizer.step()

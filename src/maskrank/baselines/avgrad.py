@@ -58,7 +58,7 @@ class AvGrad(Predicts, Baseline):  # type: ignore[misc]
         n_out = n_outputs(self.task_, y)
         net = Net((X.shape[1], *self.hidden, n_out), self.activation, generator=generator)
         training = Training(max_steps=self.max_steps)
-        train_net(net, X, y, training, optimizer=adam(net, training), generator=generator)
+        train_net(net, X, y, training, task=self.task_, optimizer=adam(net, training), generator=generator)
         self.net_ = net
         saliency = saliency_of(_Centred(net))
         total = np.zeros(X.shape[1])

@@ -95,7 +95,7 @@ class DFS(Predicts, Baseline):  # type: ignore[misc]
             optimizer,
             self.lambda1,
             self.lambda2,
-            begin_at=_LEARNED * constant_loss(y),
+            begin_at=_LEARNED * constant_loss(y, self.task_),
             begin_by=min(_MOST_STEPS, self.max_steps // 2),
         )
         train_net(
@@ -103,6 +103,7 @@ class DFS(Predicts, Baseline):  # type: ignore[misc]
             X,
             y,
             Training(self.rate, self.batch_size, self.max_steps, self.patience),
+            task=self.task_,
             optimizer=optimizer,
             generator=generator,
             penalty=self._rest(net),
@@ -176,9 +177,9 @@ class Shrinkage:
         return loss + self.lambda1 * float(0.5 * (1 - self.lambda2) * w.square().sum() + self.lambda2 * w.abs().sum())
 
 
-def constant_loss(y: Array) -> float:
+def constant_loss(y: Array, task: str) -> float:
     """Loss of the best constant prediction of class codes or of standardised numbers."""
-    if y.dtype.kind == "f":
+    if task == "regression":
         return float(y.var())
     shares = np.bincount(y) / len(y)
     return float(-(shares * np.log(shares)).sum())

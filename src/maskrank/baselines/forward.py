@@ -115,7 +115,7 @@ class ForwardSelection(Predicts, Baseline):  # type: ignore[misc]
     ) -> NDArray[np.float64]:
         """Train nets side by side: columns (nets, n, features) -> lowest held-out loss of each (nets,)."""
         generator = new_generator(rng)
-        x, target = as_tensors(columns, y)
+        x, target = as_tensors(columns, y, self.task_)
         parameters = _start(len(x), x.shape[2], self.judge, n_out, generator)
         adam = torch.optim.Adam(parameters, lr=_RATE)
         x_learn, y_learn, x_hold, y_hold = x[:, learn], target[learn], x[:, hold], target[hold]
@@ -124,14 +124,14 @@ class ForwardSelection(Predicts, Baseline):  # type: ignore[misc]
             rows = slice(None)
             if len(learn) > self.batch_size:
                 rows = torch.randint(len(learn), (self.batch_size,), generator=generator)  # type: ignore[assignment]
-            loss = _losses(_forward(x_learn[:, rows], parameters), y_learn[rows]).sum()
+            loss = _losses(_forward(x_learn[:, rows], parameters), y_learn[rows], self.task_).sum()
             loss = loss + 0.5 * _DECAY * (parameters[0].square().sum() + parameters[2].square().sum())
             adam.zero_grad()
             loss.backward()
             adam.step()
             if step % 10 == 9:
                 with torch.no_grad():
-                    best = np.minimum(best, _losses(_forward(x_hold, parameters), y_hold).double().numpy())
+                    best = np.minimum(best, _losses(_forward(x_hold, parameters), y_hold, self.task_).double().numpy())
         return best
 
     def _predict_target(self, X: Floats) -> Array:
@@ -153,9 +153,9 @@ def _forward(x: Tensor, parameters: list[Tensor]) -> Tensor:
     return torch.baddbmm(b2, torch.tanh(torch.baddbmm(b1, x, w1)), w2)
 
 
-def _losses(output: Tensor, y: Tensor) -> Tensor:
+def _losses(output: Tensor, y: Tensor, task: str) -> Tensor:
     """Loss of each net: (nets, n, outputs), (n,) -> (nets,)."""
-    if y.is_floating_point():
+    if task == "regression":
         return (output[:, :, 0] - y).square().mean(dim=1)
     targets = y.expand(len(output), -1)
     return F.cross_entropy(output.transpose(1, 2), targets, reduction="none").mean(dim=1)

@@ -89,7 +89,8 @@ class MLP(Predicts, TableModel):  # type: ignore[misc]
         sizes = (X.shape[1], *self.hidden, n_outputs(self.task_, y))
         net = Net(sizes, self.activation, generator=generator)
         training = Training(self.rate, self.batch_size, self.max_steps, self.patience, self.weight_decay)
-        split = train_net(net, X, y, training, optimizer=adam(net, training), generator=generator)
+        optimizer = adam(net, training)
+        split = train_net(net, X, y, training, task=self.task_, optimizer=optimizer, generator=generator)
         self.held_out_ = split.held_out
         self.net_ = net
         return self

@@ -78,7 +78,7 @@ class SAN(Baseline):
         self.net_ = AttentionNet(
             X.shape[1], self.hidden, n_outputs(self.task_, y), self.heads, self.dropout, generator=generator
         )
-        self._train(*as_tensors(X, y), generator)
+        self._train(*as_tensors(X, y, self.task_), generator)
         if self.aggregate == "global":
             return self.net_.global_attention().double().numpy()
         right = np.ones(len(y), dtype=bool)
@@ -95,7 +95,7 @@ class SAN(Baseline):
         self.net_.train()
         for _ in range(self.epochs):
             for rows in torch.randperm(len(x), generator=generator).split(self.batch_size):
-                loss = target_loss(self.net_(x[rows]), y[rows])
+                loss = target_loss(self.net_(x[rows]), y[rows], self.task_)
                 adam.zero_grad()
                 loss.backward()
                 adam.step()

@@ -1,23 +1,28 @@
-"""The dual net as scikit-learn estimators, and what turns a user's arrays into what the core takes and back.
+"""The dual net as scikit-learn estimators: their parameters, ``fit``, predictions, model files, notebook display.
 
-Names are imported when they are first used: a process that only repeats a fit needs no scikit-learn.
+Here a user's arrays become what `core` takes, and its results become arrays again. Reading files and column types is
+in `tables`, pages in `report`. Names are imported on first use: a process that only refits needs no scikit-learn.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maskrank.estimators.dual_net import DualNetClassifier as DualNetClassifier
-    from maskrank.estimators.dual_net import DualNetRegressor as DualNetRegressor
-    from maskrank.estimators.dual_net import load as load
+    from maskrank.estimators.classifier import DualNetClassifier as DualNetClassifier
+    from maskrank.estimators.loading import load as load
+    from maskrank.estimators.regressor import DualNetRegressor as DualNetRegressor
 
+_HOMES = {
+    "DualNetClassifier": "maskrank.estimators.classifier",
+    "DualNetRegressor": "maskrank.estimators.regressor",
+    "load": "maskrank.estimators.loading",
+}
 __all__ = ["DualNetClassifier", "DualNetRegressor", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module 'maskrank.estimators' has no attribute {name!r}")
-    from maskrank.estimators import dual_net
-
-    return getattr(dual_net, name)
+    return getattr(importlib.import_module(_HOMES[name]), name)

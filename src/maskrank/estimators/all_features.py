@@ -1,4 +1,4 @@
-"""What the nets of the predictor make of all features: a figure to hold the chosen ones against."""
+"""The predictor trained on all features: a reference for the score of the chosen ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.base import clone
 from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.core.predictor.refit import refit_mlp
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
-from maskrank.estimators.fitting import Part, Settings, prepare, scaled_rows
+from maskrank.estimators.fitting import Part, prepare, scaled_rows
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
 
 _MOST_FEATURES = 5_000
 
 
 def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: Any) -> float | None:
-    """The validation figure of the predictor's nets, trained on all features of the same rows.
+    """The validation score of the same predictor, trained on all features of the same rows.
 
     Parameters
     ----------
@@ -29,16 +29,18 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     Returns
     -------
     float or None
-        Accuracy or mean squared error; None for a net of the user's own, and beyond 5,000 features.
+        In the task's metric; None for a net of the user's own, and beyond 5,000 features.
     """
     if net_maker(model.operator) is not None:
         return None
     fresh = clone(model)
     X, y = fresh._validate_rows(X, y, reset=True)
     generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
-    parts = Part.whole(X, fresh._learn_target(y)).hold_out(model.validation_fraction, generator)
-    config = _with_refit(model.config_)
-    settings = Settings(fresh._task(), model.result_.size, config, None, model.standardize, model.device)
+    target = fresh._learn_target(y)
+    fresh.task_ = fresh._make_task()
+    parts = Part.whole(X, target, fresh.task_).hold_out(model.validation_fraction, generator)
+    config = _with_predictor(model.config_)
+    settings = fresh._settings(fresh.task_, model.result_.size, config)
     prepared = prepare(settings, *parts)
     if len(prepared.candidates) > _MOST_FEATURES:
         return None
@@ -55,8 +57,8 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     return fresh._measure(parts[1].target, outputs.cpu().double())
 
 
-def _with_refit(config: TrainConfig) -> TrainConfig:
-    """A recipe that has nets of its own for the predictor: the default's, where there are none."""
+def _with_predictor(config: TrainConfig) -> TrainConfig:
+    """The config with the default's predictor, where it has none."""
     if config.predictor.n_recipes:
         return config
     return replace(config, predictor=DEFAULT.predictor, activation=DEFAULT.activation)

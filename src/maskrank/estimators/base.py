@@ -1,4 +1,4 @@
-"""What the two estimators share: parameters, the course of ``fit``, ranking, prediction."""
+"""What the estimators share: parameters, and ``fit`` from the user's arrays to the fitted attributes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from maskrank.core.config import TrainConfig, preset
+from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
-from maskrank.core.scoring.ranking import Ranking
+from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring.signal import beats_constant
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.fitting import Part, Settings, prepare, target_tensor, train
@@ -26,24 +26,26 @@ from maskrank.estimators.preparation import (
     hidden_sizes,
     is_sizes,
     net_maker,
+    resolve_config,
     resolve_repeats,
     resolve_seed,
     resolve_size,
 )
+from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files, float_type
-from maskrank.estimators.stability import Repeats, Stability, rank_again
+from maskrank.estimators.stability import Repeats, Stability, rank_subsample
 from maskrank.estimators.storage import StorageMixin
 
 
-class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """The dual net as a scikit-learn selector; a subclass says what the target is and documents the parameters."""
+class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
+    """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
         *,
-        preset: str = "default",
+        preset: str | TrainConfig = "default",
         operator: Any = None,
         selector: tuple[int, ...] | None = None,
         max_batches: int | None = None,
@@ -100,11 +102,11 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
             are; other numbers are converted.
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
-            Rows for early stopping, and to choose among the nets of the refit; no net learns from them. Without
-            them ``validation_fraction`` of the rows are held out until the features are chosen; of a table of up to
-            20,000 rows the predictor's nets then learn from these in turn, too, and where there are fewer rows than
-            features (and no more than 768) these may take part in a second choice. ``validation_score_`` is of nets
-            that did not learn from them, on features chosen without them.
+            Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
+            them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to
+            20,000 rows, the predictor's nets are cross-fitted on all rows, and with fewer rows than features (and at
+            most 768 rows) the features may be reselected on all rows. ``validation_score_`` is of nets that did not
+            learn from the held-out rows, on features chosen without them.
 
         Returns
         -------
@@ -115,22 +117,25 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         size = resolve_size(self.n_features_to_select, X.shape[1])
         config = self._config(size, X.shape[1])
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
-        whole, own = Part.whole(X, self._learn_target(y)), self._own_validation(X_val, y_val)
+        target = self._learn_target(y)
+        task = self._make_task()
+        whole, own = Part.whole(X, target, task), self._own_validation(X_val, y_val, task)
         if own is None:
             self._check_split(whole.target)
         seed = resolve_seed(self.random_state)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
-        settings = Settings(self._task(), size, config, self.operator, self.standardize, self.device)
+        settings = self._settings(task, size, config)
         prepared = prepare(settings, training, validation)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-        again = partial(rank_again, settings, whole, own, self.validation_fraction)
-        repeats = Repeats(again, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
+        refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
+        repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
             trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
             self.stability_ = None if repeats is None else Stability.of(names, *repeats.results())
 
         self._frame_kind = kind
+        self.task_ = task
         self.config_ = config
         self.history_ = trained.history
         self.predictor_ = trained.predictor.cpu().double()
@@ -140,8 +145,10 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self._judge(trained.held_out.cpu().double(), training, validation)
         return self
 
-    # What a subclass says of its target: y as given, `target` as learned from, outputs of the predictor.
-    _target_checks: ClassVar[dict[str, Any]]
+    # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
+    # `_decode`, `_target_document` and `_restore_target`, see `Attributes`.
+    _target_checks: ClassVar[dict[str, Any]]  # arguments of scikit-learn's validation
+    _standardizes_target: ClassVar[bool] = True  # whether ``standardize`` is about numbers to predict, too
 
     def _learn_target(self, y: Array) -> Array:
         """Check y, learn its classes or shape, and encode it."""
@@ -151,29 +158,19 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         """Encode more targets of the same kind."""
         raise NotImplementedError
 
-    def _task(self) -> Task:
+    def _make_task(self) -> Task:
+        """The task for the target that was learned."""
         raise NotImplementedError
 
     def _check_split(self, target: Array) -> None:
-        """Check that the rows can be split into some to learn from and some to validate on."""
-
-    def _decode(self, outputs: Tensor) -> Array:
-        """Outputs as predictions in the units of y."""
-        raise NotImplementedError
+        """Check that the rows can be split into training and validation rows."""
 
     def _measure(self, target: Array, outputs: Tensor) -> float:
-        """Accuracy, or mean squared error."""
+        """The task's metric, in the units of y."""
         raise NotImplementedError
 
     def _measure_constant(self, target: Array, training: Array) -> float:
-        """The same for the best constant answer, learned from the training targets."""
-        raise NotImplementedError
-
-    def _target_document(self) -> dict[str, Any]:
-        """What a file must hold of the target."""
-        raise NotImplementedError
-
-    def _restore_target(self, document: dict[str, Any]) -> None:
+        """The same for the best constant prediction, learned from the training targets."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -187,7 +184,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         return self.support_
 
     def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
-        """Checked as scikit-learn does, but for values that are not finite: `Source.learn` looks at each once."""
+        """Validated as in scikit-learn, but for values that are not finite: `Source.learn` checks these."""
         check_files(X)
         X, y = validate_data(
             self,
@@ -202,14 +199,25 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         )
         return X, y
 
-    def _own_validation(self, X_val: Any, y_val: Any) -> Part | None:
-        """The user's own validation rows, if any."""
+    def _settings(self, task: Task, size: int, config: TrainConfig) -> Settings:
+        return Settings(
+            task=task,
+            size=size,
+            config=config,
+            operator=self.operator,
+            standardize=self.standardize,
+            standardize_target=self.standardize and self._standardizes_target,
+            device=self.device,
+        )
+
+    def _own_validation(self, X_val: Any, y_val: Any, task: Task) -> Part | None:
+        """The user's validation rows, if any."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
         if X_val is None:
             return None
         X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-        return Part.whole(X_val, self._encode_target(y_val))
+        return Part.whole(X_val, self._encode_target(y_val), task)
 
     def _config(self, size: int, d: int) -> TrainConfig:
         changes = {
@@ -227,7 +235,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
                 "stop_on",
             ]
         }
-        config = preset(
+        config = resolve_config(
             self.preset,
             shape=(size, d),
             own_net=net_maker(self.operator) is not None,
@@ -239,7 +247,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
 
     @contextmanager
     def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
-        """Who is told of the training: the user's callbacks, and a bar."""
+        """The user's callbacks, and a progress bar where one is wanted."""
         callbacks = self._checked_callbacks()
         if repeats is not None:
             yield (*callbacks, repeats)
@@ -256,16 +264,16 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
             raise ValueError(f"callbacks={self.callbacks!r} must be a tuple of functions")
         return tuple(self.callbacks)
 
-    def _set_ranking(self, ranking: Ranking) -> None:
-        self.result_ = ranking
+    def _set_ranking(self, ranking: core.Ranking) -> None:
+        self.result_ = Ranking.of(ranking)
         self.support_ = ranking.support
         self.ranking_ = ranking.ranks
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores
 
     def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
-        """How good answers for the validation rows are, and the best constant one."""
+        """The metric on the validation rows, and that of the best constant prediction."""
         self.validation_score_ = self._measure(validation.target, outputs)
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
-        self.signal_ = beats_constant(self._task(), outputs, held_out, seen, self.config_.score)
+        self.signal_ = beats_constant(self.task_, outputs, held_out, seen, self.config_.score)
         self.baseline_score_ = self._measure_constant(validation.target, training.target)

@@ -1,13 +1,16 @@
-"""How a fitted estimator shows itself: as a table, in a notebook, as pictures."""
+"""A fitted estimator as a frame, as plots, and in a notebook."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from maskrank import plots
+from maskrank.estimators.attributes import Attributes
+from maskrank.estimators.ranking import ranking_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from maskrank.estimators.scaling import Array
 
 
-class DisplayMixin:
+class DisplayMixin(Attributes, BaseEstimator):
     """``to_frame``, the plots, and what a notebook shows."""
 
     def to_frame(self) -> Any:
@@ -35,7 +38,7 @@ class DisplayMixin:
         return nw.from_dict(columns, backend=self._frame_kind).to_native()
 
     def plot_ranking(self, n: int = 20, *, ax: Axes | None = None) -> Axes:
-        """Scores of the first features as bars, with their intervals where the fit was repeated.
+        """Scores of the first features as bars, with intervals after refits on subsamples.
 
         Parameters
         ----------
@@ -60,7 +63,7 @@ class DisplayMixin:
     def plot_importance_map(
         self, shape: tuple[int, int], *, image: Array | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Scores of pixels as a picture.
+        """Importance map of an image: the scores of its pixels.
 
         Parameters
         ----------
@@ -83,4 +86,4 @@ class DisplayMixin:
         return bundle
 
     def _ranking_html(self) -> str:
-        return self.result_._repr_html_() if hasattr(self, "result_") else ""
+        return ranking_html(self.result_) if hasattr(self, "result_") else ""

@@ -1,13 +1,12 @@
-"""One fit: from some rows of a table and what is wanted of them to a ranking and a predictor.
+"""One fit: rows of a table and settings in, a ranking and a predictor out.
 
-It knows nothing of scikit-learn, which takes as long to import as torch: a process that only repeats a fit starts in
-half the time.
+It does not import scikit-learn, which takes as long as torch: a process that only refits starts in half the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,49 +22,52 @@ from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
 from maskrank.core.scoring.ranking import Ranking, expand_ranking
 from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
-from maskrank.estimators.scaling import Array, Columns, Scaling
+from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import TOO_LARGE, Source, open_source
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table, and what is to be learned or predicted for them.
+    """Rows of a table and their targets.
 
     Attributes
     ----------
     source : Source
     rows : ndarray (n,) of int
     target : ndarray (n,) or (n, outputs)
-        Numbers of classes, or floats.
+        Class numbers, or floats.
+    discrete : bool
+        Whether targets are class numbers, as the task says.
     """
 
     source: Source
     rows: Array
     target: Array
+    discrete: bool
 
     @classmethod
-    def whole(cls, X: Any, target: Array) -> Part:
+    def whole(cls, X: Any, target: Array, task: Task) -> Part:
         """All rows of a table."""
-        return cls(open_source(X), np.arange(len(target)), target)
+        return cls(open_source(X), np.arange(len(target)), target, task.discrete)
 
     @property
     def labels(self) -> Array | None:
-        """The classes that a split should keep in proportion; None for numbers."""
-        return self.target if self.target.dtype.kind in "iu" else None
+        """The classes to stratify a split by; None for numbers."""
+        return self.target if self.discrete else None
 
     def take(self, index: Array) -> Part:
         """Some of these rows."""
-        return Part(self.source, self.rows[index], self.target[index])
+        return replace(self, rows=self.rows[index], target=self.target[index])
 
     def hold_out(self, share: float, generator: torch.Generator) -> tuple[Part, Part]:
-        """Rows to learn from, and a share of them to validate on."""
+        """Training and validation rows, stratified by class."""
         training, validation = split_rows(len(self.rows), share, labels=self.labels, generator=generator)
         return self.take(training), self.take(validation)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is wanted of a fit, whatever the rows.
+    """Everything a fit needs beside its rows.
 
     Attributes
     ----------
@@ -75,6 +77,8 @@ class Settings:
     config : TrainConfig
     operator, standardize, device
         As the estimators take them.
+    standardize_target : bool
+        Whether targets that are numbers are standardised, too.
     """
 
     task: Task
@@ -82,12 +86,13 @@ class Settings:
     config: TrainConfig
     operator: Any
     standardize: bool
+    standardize_target: bool
     device: Any
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows that were looked at, and what was learned of the columns."""
+    """Checked rows, the columns that can be chosen, and the scalings learned from the training rows."""
 
     settings: Settings
     training: Part
@@ -100,9 +105,9 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a fit leaves behind: the ranking of all columns, the predictor, the course of the training.
+    """The ranking of all columns, the predictor, and the history of the training.
 
-    ``held_out`` is what nets that know nothing of the validation rows say of them.
+    ``held_out`` are outputs for the validation rows, of nets that did not learn from them.
     """
 
     ranking: Ranking
@@ -112,7 +117,7 @@ class Trained:
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
-    """Check the values, and learn which columns a subset can be drawn from and how they are scaled.
+    """Check the values; find the candidate columns and the scalings.
 
     Raises
     ------
@@ -126,14 +131,14 @@ def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
     x_scaling = columns.scaling(enabled=settings.standardize)
     if not columns.fits_32_bits(x_scaling):
         raise ValueError(TOO_LARGE)
-    y_scaling = scale_target(training.target, standardize=settings.standardize)
+    y_scaling = scale_target(settings, training.target)
     return Prepared(settings, training, validation, candidates, columns.varies, x_scaling, y_scaling)
 
 
 def train(
     prepared: Prepared, *, generator: torch.Generator, names: Sequence[str], callbacks: Sequence[Callback] = ()
 ) -> Trained:
-    """Train both nets and rank the columns.
+    """Run the core's pipeline and rank all columns.
 
     Parameters
     ----------
@@ -145,9 +150,7 @@ def train(
     with torch_threads(_threads(settings) if make_net is None else None):
         result = fit_dual_net(
             settings.task,
-            scaled_rows(
-                prepared, prepared.training
-            ),  # held by none but the core, which lets go of what it does not need
+            scaled_rows(prepared, prepared.training),  # referenced by the core alone, which frees them early
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
             config=settings.config,
@@ -164,16 +167,18 @@ def train(
     return Trained(ranking, result.predictor, result.held_out, result.history)
 
 
-def scale_target(target: Array, *, standardize: bool) -> Scaling | None:
+def scale_target(settings: Settings, target: Array) -> Scaling | None:
     """The scaling of a target of numbers; None for classes."""
-    return None if target.dtype.kind in "iu" else Columns.learn(_columns(target)).scaling(enabled=standardize)
+    if settings.task.discrete:
+        return None
+    return Columns.learn(as_columns(target)).scaling(enabled=settings.standardize_target)
 
 
 def target_tensor(target: Array, scaling: Scaling | None) -> Tensor:
     """The target as the core takes it: classes (n,), or scaled numbers (n, outputs)."""
     if scaling is None:
         return torch.from_numpy(target.astype(np.int64))
-    return torch.from_numpy(scaling.apply(_columns(target)).astype(np.float32))
+    return torch.from_numpy(scaling.apply(as_columns(target)).astype(np.float32))
 
 
 def scaled_rows(prepared: Prepared, part: Part) -> Rows:
@@ -186,13 +191,13 @@ def scaled_rows(prepared: Prepared, part: Part) -> Rows:
 
 
 def _threads(settings: Settings) -> int:
-    """How many threads a training step is worth."""
+    """Threads that pay off for one training step."""
     flops = step_flops(settings.config, settings.size, settings.task.n_outputs)
     return threads(flops, torch.get_num_threads())
 
 
 def _required(varies: Array, size: int) -> Tensor | None:
-    """The candidates that vary, where there is room for all of them: a constant never takes the place of one."""
+    """The candidates that vary, where all of them fit in: then each is chosen before any constant."""
     changing = np.flatnonzero(varies)
     return torch.from_numpy(changing) if len(changing) <= size else None
 
@@ -200,10 +205,6 @@ def _required(varies: Array, size: int) -> Tensor | None:
 def _check_finite(ranking: Ranking, config: TrainConfig) -> None:
     if not np.isfinite(ranking.raw_scores).all():
         raise ValueError(
-            f"the training left the range of numbers (operator_rate={config.operator_rate}, selector_rate="
+            f"the training diverged (operator_rate={config.operator_rate}, selector_rate="
             f"{config.selector_rate}): try smaller rates, or standardize=True"
         )
-
-
-def _columns(y: Array) -> Array:
-    return y.reshape(-1, 1) if y.ndim == 1 else y

@@ -24,7 +24,7 @@ from maskrank.core.predictor.ensemble import Steps
 from maskrank.core.predictor.refit import MaskedPredictor
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 4
+FORMAT = 5
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 
@@ -70,7 +70,7 @@ def read_model(path: str | os.PathLike[str], operator: Any = None) -> StoredMode
     own = {name.removeprefix(_PREDICTOR): value for name, value in tensors.items() if name.startswith(_PREDICTOR)}
     arrays = {name: value.numpy() for name, value in tensors.items() if not name.startswith(_PREDICTOR)}
     try:
-        predictor = _rebuild(document["predictor"], own, operator, document["n_outputs"])
+        predictor = _rebuild(document["predictor"], own, operator, document["task"]["n_outputs"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
     return StoredModel(document, arrays, predictor.eval().requires_grad_(False))

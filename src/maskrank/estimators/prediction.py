@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
+from maskrank.core import limits
+from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.preparation import torch_threads
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files, float_type, open_source
 
-_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
-
-class PredictionMixin:
+class PredictionMixin(Attributes, SelectorMixin):
     """``predict``, ``predict_selected`` and ``transform``."""
 
     def predict_selected(self, X: Any) -> Array:
@@ -67,6 +68,6 @@ class PredictionMixin:
         """The outputs of the predictor for the chosen columns: (n, s) -> (n, outputs)."""
         predictor = self.predictor_
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
-        at_once = getattr(predictor, "rows_at_once", _ROWS_AT_ONCE)
+        at_once = getattr(predictor, "rows_at_once", limits.PREDICTED_ROWS)
         with torch_threads(1):
             return torch.cat([predictor(part) for part in scaled.split(at_once)])

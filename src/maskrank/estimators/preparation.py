@@ -1,4 +1,4 @@
-"""From a user's parameters and arrays to what the core takes: size, seed, device, net, columns, split."""
+"""A user's parameters and arrays as the core takes them: size, config, seed, device, net, columns, split."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from maskrank.core.config import TrainConfig, preset
 from maskrank.estimators.scaling import Array
 
 
@@ -38,8 +39,29 @@ def resolve_size(requested: Any, d: int) -> int:
     raise ValueError(f"n_features_to_select={requested} must be {allowed}")
 
 
+def resolve_config(given: str | TrainConfig, *, shape: tuple[int, int], own_net: bool, **numbers: Any) -> TrainConfig:
+    """The settings of a run: a preset by its name, for this choice of s out of d, or a `TrainConfig` as it is.
+
+    Single numbers that are not None replace those of the preset. Where ``max_batches`` is one of them, Phase I keeps
+    within two thirds of it, unless ``phase1_batches`` is given, too.
+    """
+    if isinstance(given, str):
+        return preset(given, shape=shape, own_net=own_net, **numbers)
+    if not isinstance(given, TrainConfig):
+        raise ValueError(f"preset={given!r} must be the name of a preset, or a TrainConfig")
+    asked = {name: value for name, value in numbers.items() if value is not None}
+    if not asked:
+        return given
+    # The paper's preset adapts nothing, so it gives back the numbers asked for, checked.
+    checked = preset("paper", **{"max_batches": given.max_batches, **asked})
+    config = given.using(**{name: getattr(checked, name) for name in asked})
+    if "max_batches" in asked and "phase1_batches" not in asked:
+        config = config.using(phase1_batches=min(given.phase1_batches, 2 * config.max_batches // 3))
+    return config
+
+
 def resolve_seed(random_state: Any) -> int:
-    """One number from an int, a NumPy generator, or None (fresh entropy, never the global state)."""
+    """A seed from an int, a NumPy generator, or None (fresh entropy, never the global state)."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, np.random.RandomState):
@@ -84,7 +106,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
 
 @contextmanager
 def torch_threads(n: int | None) -> Iterator[None]:
-    """Lend torch another number of threads; None leaves it alone."""
+    """Set torch's number of threads for a while; None leaves it as it is."""
     before = torch.get_num_threads()
     try:
         if n is not None:
@@ -97,7 +119,7 @@ def torch_threads(n: int | None) -> Iterator[None]:
 def split_rows(
     n: int, share: float, *, labels: Array | None, generator: torch.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Training and validation rows; with labels, every class has its share in both.
+    """Training and validation rows, stratified by the labels where there are some.
 
     Parameters
     ----------
@@ -127,7 +149,7 @@ def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]
 
 
 def frame_kind(X: Any) -> str:
-    """The library whose frames the user works with: "polars" or "pandas"."""
+    """The library of the user's frames: "polars" or "pandas"."""
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
 
@@ -145,7 +167,7 @@ def hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
 
 
 def net_maker(operator: Any) -> Callable[[int, int], nn.Module] | None:
-    """The function that makes the operator's net, or None for the recipe's MLP."""
+    """The function that makes the operator's net, or None for the preset's MLP."""
     if operator is None or is_sizes(operator):
         return None
     if isinstance(operator, nn.Module):

@@ -96,6 +96,11 @@ class Columns:
         return Scaling(self.mean, np.where(self.varies, self.std, 1.0))
 
 
+def as_columns(y: Array) -> Array:
+    """A target as columns: (n,) or (n, outputs) -> (n, outputs)."""
+    return y.reshape(-1, 1) if y.ndim == 1 else y
+
+
 def _unit(low: Array, high: Array) -> Array:
     """The largest value of each column: squares of very large or small values leave the range of floats."""
     largest = np.maximum(np.abs(low), np.abs(high))

@@ -1,8 +1,8 @@
-"""A user's table where it lives: an array in memory, a memory-mapped file, a sparse matrix.
+"""A user's table in place: an array in memory, a memory-mapped file, or a sparse matrix.
 
-`open_source` wraps it; nothing is copied. A source is read through once, in parts, to find what is not finite and
-to learn the columns' scales. After that a table of up to 256 MB is read once more, into a scaled copy, for speed; of a
-larger one the trainer reads the columns of its subsets where they are.
+`open_source` wraps it without a copy. One pass, block by block, checks that all values are finite and computes the
+columns' statistics. A table of up to ``limits.HELD_TABLE`` values is then copied, scaled, for speed; from a larger one
+the training reads the columns of its subsets in place.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
+from maskrank.core import limits
 from maskrank.core.data.rows import Held, InPlace, Scale, SparseRows, Values
 from maskrank.estimators.scaling import Array, Columns, Scaling
 
-_VALUES_AT_ONCE = 1 << 20  # of a part of the table that is looked at in one go
-_RUN = 1 << 14  # columns of a table stored row by row that are looked at in one go
-_MOST_HELD = 1 << 26  # values of a table that is copied: 256 MB
-_WIDE = 8  # times as many columns as rows: then the copy is kept column by column
+_WIDE = 8  # times as many columns as rows: such a copy is stored column by column
 TOO_LARGE = "X holds values too large for 32-bit floats: standardize=True, or smaller units"
 
 
@@ -62,8 +60,8 @@ class DenseSource:
     def learn(self, rows: Array) -> Columns:
         n, d = self.shape
         by_columns = abs(self.X.strides[0]) < abs(self.X.strides[1])
-        width = max(1, _VALUES_AT_ONCE // n) if by_columns else min(d, _RUN)
-        height = max(1, _VALUES_AT_ONCE // width)
+        width = max(1, limits.TABLE_PART // n) if by_columns else min(d, limits.SCANNED_COLUMNS)
+        height = max(1, limits.TABLE_PART // width)
         chosen = np.zeros(n, dtype=bool)
         chosen[rows] = True
         blocks = []
@@ -85,7 +83,7 @@ class DenseSource:
         return np.asarray(chosen, dtype=np.float64)
 
     def values(self, rows: Array, columns: Array, scaling: Scaling, device: torch.device) -> Values:
-        if len(rows) * len(columns) <= _MOST_HELD:
+        if len(rows) * len(columns) <= limits.HELD_TABLE:
             return _hold(lambda part: self.X[np.ix_(rows, columns[part])], len(rows), scaling, device)
         X = self.X
         if X.strides[0] < 0:  # torch knows no way backwards
@@ -114,7 +112,7 @@ class SparseSource:
         return np.asarray(chosen[:, columns].toarray(), dtype=np.float64)
 
     def values(self, rows: Array, columns: Array, scaling: Scaling, device: torch.device) -> Values:
-        if len(rows) * len(columns) <= _MOST_HELD:
+        if len(rows) * len(columns) <= limits.HELD_TABLE:
             by_columns = self.X[rows].tocsc()
             return _hold(lambda part: by_columns[:, columns[part]].toarray(), len(rows), scaling, device)
         return SparseRows(
@@ -140,7 +138,7 @@ def _hold(read: Callable[[slice], Array], n: int, scaling: Scaling, device: torc
     """A scaled copy of a table in 32-bit floats, read some columns at a time; of a wide one column by column."""
     d = len(scaling.mean)
     held = np.empty((d, n), dtype=np.float32).T if d > _WIDE * n else np.empty((n, d), dtype=np.float32)
-    width = max(1, _VALUES_AT_ONCE // n)
+    width = max(1, limits.TABLE_PART // n)
     for a in range(0, d, width):
         part = slice(a, a + width)
         with np.errstate(over="ignore"):

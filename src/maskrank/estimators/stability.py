@@ -196,7 +196,7 @@ class Repeats:
             self._bar.show(done)
 
 
-def rank_again(
+def rank_subsample(
     settings: Settings, whole: Part, own: Part | None, validation_fraction: float, seed: SeedSequence
 ) -> tuple[Array, Array]:
     """Ranks and scores (d,) of one repeat: its own rows, its own split of them, its own start of the nets.

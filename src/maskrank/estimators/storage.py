@@ -1,4 +1,4 @@
-"""How a fitted estimator is put into a model file and taken out again."""
+"""A fitted estimator as the document and arrays of a model file, and back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.method.tasks import task_from_document
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
+from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
 from maskrank.estimators.preparation import is_sizes
 from maskrank.estimators.scaling import Scaling
@@ -20,7 +23,7 @@ from maskrank.estimators.stability import Stability
 _STABILITY = "stability."  # before the names of its arrays
 
 
-class StorageMixin:
+class StorageMixin(Attributes, BaseEstimator):
     """``save``, and what `maskrank.load` needs."""
 
     def save(self, path: Any) -> None:
@@ -38,6 +41,7 @@ class StorageMixin:
             "baseline_score": self.baseline_score_,
             "signal": self.signal_,
             "stability": None if self.stability_ is None else self.stability_.figures(),
+            "task": self.task_.to_document(),
             **self._target_document(),
         }
         arrays = {
@@ -55,7 +59,7 @@ class StorageMixin:
     def _restored(cls, stored: StoredModel, operator: Any) -> Any:
         """A fitted estimator from what a file holds."""
         document, arrays = stored.document, stored.arrays
-        model = cls(**as_tuples(document["parameters"]))
+        model = cls(**_parameters(document["parameters"]))
         if operator is not None:
             model.set_params(operator=operator)
         model.config_ = TrainConfig.from_dict(document["config"])
@@ -72,6 +76,7 @@ class StorageMixin:
         model.baseline_score_ = document["baseline_score"]
         model.signal_ = document["signal"]
         model.stability_ = _stability(stored, names)
+        model.task_ = task_from_document(document["task"])
         model._restore_target(document)
         return model
 
@@ -84,14 +89,24 @@ class StorageMixin:
         if not isinstance(self.random_state, numbers.Integral):
             parameters.pop("random_state")
         parameters["device"] = str(self.device)
+        if isinstance(self.preset, TrainConfig):
+            parameters["preset"] = asdict(self.preset)
         for name in ("operator", "selector"):
             if is_sizes(parameters.get(name)):
                 parameters[name] = [int(size) for size in parameters[name]]
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
 
 
+def _parameters(document: dict[str, Any]) -> dict[str, Any]:
+    """Constructor parameters from JSON, where a `TrainConfig` is an object and a tuple a list."""
+    parameters = as_tuples(document)
+    if isinstance(parameters.get("preset"), dict):
+        parameters["preset"] = TrainConfig.from_dict(parameters["preset"])
+    return parameters
+
+
 def _stability(stored: StoredModel, names: tuple[str, ...]) -> Stability | None:
-    figures = stored.document.get("stability")  # files of the first days have no such entry
+    figures = stored.document["stability"]
     if figures is None:
         return None
     arrays = {

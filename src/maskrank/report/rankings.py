@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
+from maskrank.estimators.base import DualNetBase
 from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import Model, metric_name, order_note, ranking_csv, ranking_json
+from maskrank.results import order_note, ranking_csv, ranking_json
 from maskrank.terminal.text import lined_up
 
 Array = NDArray[Any]
@@ -47,7 +48,7 @@ class RankingSection:
     """
 
     title: str
-    model: Model
+    model: DualNetBase
     facts: Sequence[tuple[str, str]]
     seconds: float
     X: Array | None = None
@@ -71,7 +72,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "signal": model.signal_,
         "note": order_note(model),
         "figures": _figures(section),
-        "balance": _balance(section.y) if metric_name(model) == "accuracy" and section.y is not None else [],
+        "balance": _balance(section.y) if model.task_.discrete and section.y is not None else [],
         "bars": _bars(ranking),
         "d": len(ranking.names),
         "size": ranking.size,
@@ -93,14 +94,14 @@ def _figures(section: RankingSection) -> dict[str, Any]:
     values = [("without any feature", model.baseline_score_), (f"the {ranking.size} chosen", model.validation_score_)]
     if section.all_features is not None:
         values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
-    rises = metric_name(model) == "accuracy"
-    largest = 1.0 if rises else max(value for _, value in values) or 1.0
+    metric = model.task_.metric
+    largest = 1.0 if metric.higher_is_better else max(value for _, value in values) or 1.0
     texts = lined_up([value for _, value in values], 4)
     rows = [
         (name, text, round(100 * max(0.0, value) / largest, 1))
         for (name, value), text in zip(values, texts, strict=True)
     ]
-    return {"metric": "accuracy" if rises else "mean squared error", "rises": rises, "rows": rows}
+    return {"metric": metric.title, "rises": metric.higher_is_better, "rows": rows}
 
 
 def _balance(y: Array) -> list[tuple[str, int, float]]:
@@ -133,7 +134,7 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def _stability(model: Model) -> dict[str, Any] | None:
+def _stability(model: DualNetBase) -> dict[str, Any] | None:
     """How often each feature was chosen in repeats, where there are some: those chosen at all, in consensus order."""
     stability = model.stability_
     if stability is None:
@@ -208,7 +209,7 @@ def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
         return []
     scores = among_chosen(ranking.scores, ranking.support)
     backgrounds = [("alone", np.zeros(len(scores)))]
-    if section.X is not None and section.y is not None and metric_name(section.model) == "accuracy":
+    if section.X is not None and section.y is not None and section.model.task_.discrete:
         labels = np.unique(section.y)[:_MOST_MAPS]
         backgrounds += [(f"over the mean of {label}", section.X[section.y == label].mean(axis=0)) for label in labels]
     elif section.X is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from maskrank.core.metrics import METRICS
 from maskrank.report.charts import Line, labelled, line_chart, nice_ticks
 from maskrank.report.page import data_address, packed, render
 from maskrank.terminal.text import brief_seconds, lined_up
@@ -34,7 +35,7 @@ def comparison_report(
     csv : str
         All fits, to be downloaded.
     """
-    metric = fits["metric"].iloc[0]
+    metric = METRICS[fits["metric"].iloc[0]]
     ticks = _axis(fits["score"])
     low, high = ticks[0], ticks[-1]
     rows = []
@@ -54,15 +55,15 @@ def comparison_report(
                 "folds": len(some),
             }
         )
-    rows.sort(key=lambda row: row["mean"], reverse=metric == "accuracy")
+    rows.sort(key=lambda row: row["mean"], reverse=metric.higher_is_better)
     means, spreads = lined_up([row["mean"] for row in rows], 4), lined_up([row["spread"] for row in rows], 2)
     shown = [{**row, "mean_text": m, "spread_text": s} for row, m, s in zip(rows, means, spreads, strict=True)]
     return render(
         "comparison.html",
         title=title,
         facts=facts,
-        metric=_metric(metric),
-        rises=metric == "accuracy",
+        metric=metric.title,
+        rises=metric.higher_is_better,
         ticks=[(round(100 * (x - low) / (high - low), 2), text) for x, text in labelled(ticks)],
         rows=shown,
         csv=packed(csv),
@@ -86,7 +87,7 @@ def sweep_report(
     for size, some in fits.groupby("size"):
         error = float(some["score"].std(ddof=1) / np.sqrt(len(some))) if len(some) > 1 else 0.0
         rows.append((int(size), float(some["score"].mean()), error, float(some["seconds"].mean())))
-    metric = _metric(fits["metric"].iloc[0])
+    metric = METRICS[fits["metric"].iloc[0]].title
     sizes, means, errors, seconds = zip(*rows, strict=True)
     title_of_line = "mean over the folds, with one standard error"
     line = Line(title_of_line, "first", list(zip(sizes, means, strict=True)), marked=True, spread=errors)
@@ -177,7 +178,3 @@ def _mean_place(choices: Any, feature: int) -> float:
 def _axis(scores: pd.Series) -> list[float]:
     """Round numbers around the scores: where the axis of the dots begins, its marks, and where it ends."""
     return nice_ticks(float(scores.min()), float(scores.max()), about=4)
-
-
-def _metric(name: str) -> str:
-    return {"accuracy": "accuracy", "mse": "mean squared error"}[name]

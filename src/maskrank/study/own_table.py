@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskrank.core.metrics import METRICS
 from maskrank.size_choice import smallest_size
-from maskrank.study.protocol import METRICS, OURS, Rows, check_method, divide, evaluate, uses_all_features
+from maskrank.study.protocol import KINDS, OURS, Rows, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
 from maskrank.terminal.text import brief_seconds, lined_up, short
@@ -57,7 +58,7 @@ def _fit(job: Job, *, rows: Rows, folds: list[Any], task: str, seed: int, preset
     settings = {"preset": preset} if job["method"] == OURS else {}
     fold = folds[job["fold"]]
     line = evaluate(job["method"], rows, fold, job["size"], task=task, seed=seed + job["fold"], settings=settings)
-    return {"metric": METRICS[task], **line}
+    return {"metric": KINDS[task].metric.name, **line}
 
 
 def _check(table: Table, methods: Sequence[str], sizes: Sequence[int], folds: int) -> None:
@@ -85,7 +86,7 @@ def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str]
         shown = ", ".join(short(names[i]) for i in some["selected"].iloc[0] if i in always)
         label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
         body.append((some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean(), label, shown or "none"))
-    body.sort(key=lambda line: line[0], reverse=metric == "accuracy")
+    body.sort(key=lambda line: line[0], reverse=METRICS[metric].higher_is_better)
     means, spreads, seconds, labels, shown_features = zip(*body, strict=True)
     columns = (labels, lined_up(means, 4), lined_up(spreads, 2), map(brief_seconds, seconds), shown_features)
     head = ["method", metric, "± std", "seconds", "chosen in every fold"]

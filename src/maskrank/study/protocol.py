@@ -12,7 +12,7 @@ found on the rows a method learns from, never on test rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,15 +28,44 @@ from sklearn.svm import SVC, SVR
 
 from maskrank.baselines import BASELINES, make_baseline
 from maskrank.baselines.mlp import MLP
+from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.estimators.base import DualNetBase
 from maskrank.study.runner import Result
 
 Array = NDArray[Any]
 
 OURS = "dualnet"
-METRICS = {"classification": "accuracy", "regression": "mse"}
 _ALL_FEATURES = ("dfs", "avgrad", "rf")  # predict from every feature; the size only says which are shown
 _MOST_SCORES = 2_000  # features whose scores are kept with a fit
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a study needs to know of a kind of task.
+
+    Attributes
+    ----------
+    metric : Metric
+    measure : function
+        From targets and predictions to the metric.
+    estimator, svm : class
+        Ours, and the SVM of the filter methods.
+    splitter : class
+        Of the folds.
+    """
+
+    metric: Metric
+    measure: Callable[[Array, Array], float]
+    estimator: type[DualNetBase]
+    svm: Any
+    splitter: Any
+
+
+KINDS = {
+    "classification": Kind(ACCURACY, accuracy_score, DualNetClassifier, SVC, StratifiedKFold),
+    "regression": Kind(MEAN_SQUARED_ERROR, mean_squared_error, DualNetRegressor, SVR, KFold),
+}
 
 
 class Fold(NamedTuple):
@@ -84,8 +113,7 @@ def divide(y: Array, splits: dict[str, Array], *, task: str, folds: int, seed: i
     splits : dict
         Published parts, "train" and "test" among them; empty where there are none.
     """
-    kind = StratifiedKFold if task == "classification" else KFold
-    cross = kind(folds, shuffle=True, random_state=seed)
+    cross = KINDS[task].splitter(folds, shuffle=True, random_state=seed)
     nothing = np.arange(0)
     if "test" not in splits:
         return [Fold(train, nothing, test) for train, test in cross.split(np.zeros(len(y)), y)]
@@ -129,7 +157,6 @@ def evaluate_sizes(
     """
     check_method(method)
     train, test = table.take(fold.train), table.take(fold.test)
-    measure = accuracy_score if task == "classification" else mean_squared_error
     name, _, judge = method.partition("+")
     lines: list[Result] = []
     for size in sizes:
@@ -137,7 +164,8 @@ def evaluate_sizes(
             started = time.perf_counter()
             with _peak_memory() as memory:
                 if method == OURS:
-                    model = _ours(size, task, seed, settings or {}).fit(*_learned(name, fold, table))
+                    model = KINDS[task].estimator(size, random_state=seed, **(settings or {}))
+                    model.fit(*_learned(name, fold, table))
                     order = np.argsort(model.ranking_, kind="stable")
                 else:
                     model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
@@ -147,7 +175,7 @@ def evaluate_sizes(
         judged_by = "own" if method == OURS else judge or BASELINES[name].scored_by
         predict = model.predict if judged_by == "own" else _predictor(judged_by, chosen, train, task, mlp, seed)
         line: Result = {
-            "score": float(measure(test.y, predict(test.X))),
+            "score": float(KINDS[task].measure(test.y, predict(test.X))),
             "seconds": round(seconds, 3),
             "megabytes": memory[0],
             "selected": [int(i) for i in chosen],
@@ -158,11 +186,6 @@ def evaluate_sizes(
             line["history"] = _course(model)
         lines.append(line)
     return lines
-
-
-def _ours(size: int, task: str, seed: int, settings: dict[str, Any]) -> Any:
-    kind = DualNetClassifier if task == "classification" else DualNetRegressor
-    return kind(size, random_state=seed, **settings)
 
 
 def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
@@ -183,10 +206,9 @@ def _predictor(judge: str, chosen: Array, train: Rows, task: str, mlp: tuple[int
 
 def _svm(train: Rows, chosen: Array, task: str) -> Any:
     """The Gaussian SVM of the paper, C = 1 and gamma = 1 / (features x variance); a regression has standardised y."""
-    kind = SVC if task == "classification" else SVR
     mean, scale = (0.0, 1.0) if task == "classification" else (train.y.mean(), train.y.std() or 1.0)
     y = train.y if task == "classification" else (train.y - mean) / scale
-    svm = make_pipeline(StandardScaler(), kind(C=1.0, gamma="scale")).fit(train.X[:, chosen], y)
+    svm = make_pipeline(StandardScaler(), KINDS[task].svm(C=1.0, gamma="scale")).fit(train.X[:, chosen], y)
     if task == "classification":
         return lambda X: svm.predict(X[:, chosen])
     return lambda X: svm.predict(X[:, chosen]) * scale + mean

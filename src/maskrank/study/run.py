@@ -17,7 +17,7 @@ import pandas as pd
 from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
-from maskrank.study.protocol import METRICS, Rows, check_method, divide, evaluate_sizes, orders_once
+from maskrank.study.protocol import KINDS, Rows, check_method, divide, evaluate_sizes, orders_once
 from maskrank.study.runner import Job, Result, run_jobs
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
@@ -102,7 +102,7 @@ def fit_jobs(jobs: list[Job], *, study: Study, data_dir: str | None) -> list[Res
         mlp=part.mlp,
         keep_history=study.keep_history,
     )
-    return [{"metric": METRICS[data.task], **line} for line in lines]
+    return [{"metric": KINDS[data.task].metric.name, **line} for line in lines]
 
 
 @lru_cache(maxsize=2)

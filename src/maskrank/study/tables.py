@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from maskrank.core.metrics import METRICS
 from maskrank.study.markdown import table
 from maskrank.study.protocol import uses_all_features
 from maskrank.study.spec import PaperFigure, Study
@@ -105,7 +106,7 @@ def _spread(scores: Any) -> str:
 
 
 def _metric(fits: pd.DataFrame) -> str:
-    return {"accuracy": "accuracy on test rows", "mse": "mean squared error on test rows"}[fits["metric"].iloc[0]]
+    return f"{METRICS[fits['metric'].iloc[0]].title} on test rows"
 
 
 def _fits(fits: pd.DataFrame) -> str:

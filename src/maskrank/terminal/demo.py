@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from rich.console import Console
+from sklearn.metrics import accuracy_score, mean_squared_error
 
 from maskrank.datasets import Problem, make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.all_features import all_features_score
+from maskrank.estimators.base import DualNetBase
 from maskrank.files import check_writable, write_atomically
 from maskrank.report import RankingSection, ranking_report
 from maskrank.terminal.ranking import show_ranking
@@ -22,19 +23,19 @@ _SIZE = 5
 
 @dataclass(frozen=True)
 class DemoProblem:
-    """A problem and the best that any method can do on it, by Monte Carlo over 2 million rows."""
+    """A problem, its metric, and the best attainable value of it, by Monte Carlo over 2 million rows."""
 
     title: str
     make: Callable[..., Problem]
-    estimator: Any
-    metric: str
+    estimator: type[DualNetBase]
+    measure: Callable[..., float]
     attainable: float
 
 
 PROBLEMS = (
-    DemoProblem("XOR as 4-way classification", make_xor, DualNetClassifier, "accuracy", 0.7828),
-    DemoProblem("Nonlinear regression", make_nonlinear_regression, DualNetRegressor, "mean squared error", 1.0),
-    DemoProblem("Binary classification (orange skin)", make_orange_skin, DualNetClassifier, "accuracy", 0.9710),
+    DemoProblem("XOR as 4-way classification", make_xor, DualNetClassifier, accuracy_score, 0.7828),
+    DemoProblem("Nonlinear regression", make_nonlinear_regression, DualNetRegressor, mean_squared_error, 1.0),
+    DemoProblem("Binary classification (orange skin)", make_orange_skin, DualNetClassifier, accuracy_score, 0.9710),
 )
 
 
@@ -69,19 +70,16 @@ def run_demo(
         seconds = time.perf_counter() - started
         if after_fit is not None:
             after_fit(model)
-        value = float(
-            (model.predict(X_test) == y_test).mean()
-            if problem.metric == "accuracy"
-            else np.square(model.predict(X_test) - y_test).mean()
-        )
+        value = float(problem.measure(y_test, model.predict(X_test)))
+        metric = model.task_.metric.title
         result = f"{value:.3f} on 1,024 fresh rows; the best attainable is {problem.attainable:.3f}"
         names = ", ".join(f"x{i}" for i in relevant)
         console.print(f"{problem.title}: {_SIZE} of {X.shape[1]} features, {seconds:.1f} s", style="bold")
         console.print(f"truly relevant: {names}")
         show_ranking(console, model.result_)
-        console.print(f"{problem.metric} {result}\n")
+        console.print(f"{metric} {result}\n")
         if report is not None:
-            facts = [("truly relevant", names), (problem.metric, result), ("time", f"{seconds:.1f} s")]
+            facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]
             reference = all_features_score(model, X, y)
             sections.append(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))
     if report is not None:

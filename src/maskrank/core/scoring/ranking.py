@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,6 @@ from torch import Tensor
 from maskrank.core.data.subsets import to_mask
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
-
-_MOST_ROWS = 20  # in a notebook
-_BLUE, _GREY = "#0072b2", "#999999"  # apart for everyone's eyes
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +31,6 @@ class Ranking:
         added to all raw scores changes nothing that was learned.
     scores : ndarray (d,)
         Anchored: 0 is an average feature that was left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from maskrank import Ranking
-    >>> support = np.array([True, False, True, False])
-    >>> ranking = Ranking(names=("a", "b", "c", "d"), support=support,
-    ...                   raw_scores=np.array([0.5, 0.1, 0.9, 0.3]), scores=np.array([0.3, -0.1, 0.7, 0.1]))
-    >>> ranking.selected
-    ('c', 'a')
-    >>> ranking.ranks
-    array([2, 3, 1, 3])
     """
 
     names: tuple[str, ...]
@@ -89,30 +73,8 @@ class Ranking:
         lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
         return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
 
-    def _repr_html_(self) -> str:
-        """The first features as a table for notebooks, light or dark: colours of text and page are theirs."""
-        shown = self.order[:_MOST_ROWS]
-        unit = max(float(self.scores[shown].max()), 1e-12)
-        head = _html_row("th", ("rank", "feature", "score", ""))
-        rows = [self._html_feature(rank, int(i), unit) for rank, i in enumerate(shown, 1)]
-        more = len(self.names) - len(shown)
-        note = f"<div style='opacity:.7'>… and {more:,} more</div>" if more else ""
-        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
-
-    def _html_feature(self, rank: int, i: int, unit: float) -> str:
-        """One feature; what was left out is muted, and a score below zero has no bar."""
-        chosen, width = bool(self.support[i]), 10 * max(0.0, float(self.scores[i]) / unit)
-        bar = f"<div style='background:{_BLUE if chosen else _GREY};height:.8em;width:{width:.2f}em'></div>"
-        cells = (str(rank) if chosen else "", escape(self.names[i]), f"{self.scores[i]:+.4f}", bar)
-        return _html_row("td", cells, "" if chosen else "opacity:.6")
-
     def _top(self) -> list[int]:
         return [int(i) for i in self.order[: self.size]]
-
-
-def _html_row(tag: str, cells: Sequence[str], style: str = "") -> str:
-    inner = "".join(f"<{tag} style='text-align:left'>{cell}</{tag}>" for cell in cells)
-    return f"<tr style='{style}'>{inner}</tr>"
 
 
 def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -1,0 +1,60 @@
+"""The state of an estimator, for the type checker: what its mixins read. `parameters` documents it for users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from maskrank.core.config import TrainConfig
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from maskrank.core.method.tasks import Task
+    from maskrank.core.recorder import History
+    from maskrank.estimators.ranking import Ranking
+    from maskrank.estimators.scaling import Array, Scaling
+    from maskrank.estimators.stability import Stability
+
+
+class Attributes:
+    """Parameters, fitted attributes, and what each mixin needs of the others."""
+
+    preset: str | TrainConfig
+    operator: Any
+    device: Any
+    random_state: Any
+
+    ranking_: Array
+    feature_importances_: Array
+    raw_scores_: Array
+    support_: Array
+    result_: Ranking
+    task_: Task
+    history_: History
+    validation_score_: float
+    baseline_score_: float
+    signal_: bool
+    stability_: Stability | None
+    config_: TrainConfig
+    predictor_: nn.Module
+    n_features_in_: int
+    feature_names_in_: Array
+
+    _frame_kind: str
+    _x_scaling: Scaling
+    _y_scaling: Scaling | None
+
+    def _decode(self, outputs: Tensor) -> Array:
+        """Outputs of the predictor as predictions in the units of y."""
+        raise NotImplementedError
+
+    def _set_ranking(self, ranking: Any) -> None:
+        raise NotImplementedError
+
+    def _target_document(self) -> dict[str, Any]:
+        """What a model file holds of the target beside the task."""
+        raise NotImplementedError
+
+    def _restore_target(self, document: dict[str, Any]) -> None:
+        """Restore what ``_target_document`` described; ``task_`` is there."""
+        raise NotImplementedError

@@ -1,0 +1,49 @@
+"""`load`: a saved model as a fitted estimator again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, cast
+
+from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.classifier import DualNetClassifier
+from maskrank.estimators.persistence import read_model
+from maskrank.estimators.regressor import DualNetRegressor
+
+
+def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassifier | DualNetRegressor:
+    """Read a model that was saved with ``model.save(path)``.
+
+    Parameters
+    ----------
+    path : path
+    operator : nn.Module, its class, or a function, optional
+        Needed where the model's operator was a net of your own: a file holds its numbers, not its code.
+
+    Returns
+    -------
+    DualNetClassifier or DualNetRegressor
+        Its predictions are those of the saved model, bit for bit.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        The file is not a maskrank model, is damaged, or was written by a newer version.
+    """
+    stored = read_model(path, operator)
+    estimators = {kind.__name__: kind for kind in _subclasses(DualNetBase)}
+    try:
+        model = estimators[stored.document["estimator"]]._restored(stored, operator)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
+    return cast("DualNetClassifier | DualNetRegressor", model)
+
+
+def _subclasses(kind: type[DualNetBase]) -> Iterator[type[DualNetBase]]:
+    """All estimators that are imported, a user's own among them."""
+    for below in kind.__subclasses__():
+        yield below
+        yield from _subclasses(below)

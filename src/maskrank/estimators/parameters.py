@@ -1,0 +1,91 @@
+"""The documentation that the estimators share: their parameters and fitted attributes, in numpydoc form."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_Class = TypeVar("_Class", bound=type)
+
+PARAMETERS = """
+    Parameters
+    ----------
+    n_features_to_select : int, float or None
+        s, the number of features to keep: in 1..d-1, a share of them in (0, 1), or None for half.
+    preset : str or TrainConfig
+        The settings of a run: "default", "paper", or "paper:NAME" with the nets and numbers of the paper for one data
+        set (xor, regression, orange_skin, mnist, glass, vowel, tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
+        as the ``config_`` of a fitted or loaded model, is taken as it is: nothing is adapted to the shape of the
+        table. With the same rows and ``random_state`` it repeats that model's fit bit for bit.
+    operator : None, tuple of int, or a net
+        None takes the preset's MLP, a tuple is the hidden sizes of another one. A net is an ``nn.Module``, its
+        class, or a function ``(n_features, n_outputs) -> nn.Module``; its ``forward(x, mask)`` takes the masked
+        features and the mask, both (rows, d). For images: ``functools.partial(ImageCNN, image_shape=(32, 32))``.
+    selector : None or tuple of int
+        Hidden sizes of the selector.
+    max_batches : int, optional
+        The most operator batches; Phase I gets at most two thirds of them. A named preset also bounds the steps of
+        the predictor's training by it.
+    validation_fraction : float
+        Share of the rows held out for early stopping, unless ``fit`` is given validation rows.
+    standardize : bool
+        Standardise each feature (and the target of a regression) to mean 0 and variance 1; undone on output.
+    refit : bool
+        Train the final predictor on the chosen features alone. Preset "paper" predicts with the operator itself.
+    n_subsets, batch_size, phase1_batches, n_perturbed, patience : int, optional
+    exploit_share, operator_rate, selector_rate : float, optional
+    stop_on : "loss" or "error", optional
+        Single numbers of `maskrank.core.config.TrainConfig`; None leaves them to the preset. A named preset lowers its
+        own learning rates for nets wider than its own.
+    n_repeats : int
+        Refit on so many random 80 % subsamples, each with its own seed, to measure how stable the ranking is:
+        ``stability_``. 0 for none. The model and its predictions do not depend on it.
+    n_jobs : int or None
+        Refits that run in parallel processes beside the fit; -1 for one per core. None or 1 run them in this process
+        after the fit. The result is the same.
+    device : str
+        "auto" takes CUDA or MPS where there is one.
+    callbacks : tuple of callable
+        Each is called with a `Progress` after every selector step. A callback with a method ``begins`` is called with
+        the name of each stage as it begins, one with a method ``learns`` with a line on what a stage found.
+    verbose : int
+        1 shows a progress bar on standard error.
+    random_state : int, Generator, RandomState or None
+        The fit is reproducible for a fixed integer, bit for bit, on one machine (with a net of your own: for a fixed
+        number of torch threads).
+"""
+
+ATTRIBUTES = """
+    ranking_ : ndarray (d,) of int
+        1..s for the chosen features, best first; s+1 for the rest.
+    feature_importances_ : ndarray (d,)
+        Anchored scores: by how much a feature lowers the predicted loss, 0 = an average feature left out.
+    raw_scores_ : ndarray (d,)
+        -df_S/dm at m*; only differences have a meaning.
+    support_ : ndarray (d,) of bool
+        m*, the chosen features.
+    result_ : Ranking
+        All of these in one object.
+    task_ : Task
+        What was learned: its ``kind``, loss and ``metric`` (see `maskrank.core.method.tasks`).
+    history_ : History
+        Losses of both nets, phases, and m_opt over time.
+    validation_score_, baseline_score_ : float
+        ``task_.metric`` on the held-out rows: of nets that did not learn from these rows, on features chosen without
+        them, and of the best constant prediction.
+    signal_ : bool
+        Whether the held-out loss of these nets is significantly lower than that of the best constant prediction.
+    stability_ : Stability or None
+        What the refits on subsamples agree on: selection frequency of each feature, intervals of its rank and its
+        score, and a consensus. None without ``n_repeats``.
+    config_ : TrainConfig
+        The settings that ran, every number of them. ``preset=config_`` runs them again.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+"""
+
+
+def documented(estimator: _Class) -> _Class:
+    """Fill in ``{parameters}`` and ``{attributes}`` in a class's docstring."""
+    text = estimator.__doc__ or ""
+    estimator.__doc__ = text.format(parameters=PARAMETERS.strip(), attributes=ATTRIBUTES.rstrip())
+    return estimator

@@ -1,0 +1,72 @@
+"""`Ranking` as users get it: the core's, with the table that a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from maskrank.core.scoring import ranking as core
+
+_MOST_ROWS = 20
+_BLUE, _GREY = "#0072b2", "#999999"  # Okabe and Ito: people with any kind of colour vision tell them apart
+
+
+class Ranking(core.Ranking):
+    """The features of a data set in order of their worth to the net.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All d features.
+    support : ndarray (d,) of bool
+        m*: which features are selected.
+    raw_scores : ndarray (d,)
+        -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
+        added to all raw scores changes nothing that was learned.
+    scores : ndarray (d,)
+        Anchored: 0 is an average feature that was left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> support = np.array([True, False, True, False])
+    >>> ranking = Ranking(names=("a", "b", "c", "d"), support=support,
+    ...                   raw_scores=np.array([0.5, 0.1, 0.9, 0.3]), scores=np.array([0.3, -0.1, 0.7, 0.1]))
+    >>> ranking.selected
+    ('c', 'a')
+    >>> ranking.ranks
+    array([2, 3, 1, 3])
+    """
+
+    @classmethod
+    def of(cls, ranking: core.Ranking) -> Ranking:
+        """The same ranking, for a notebook."""
+        return cls(ranking.names, ranking.support, ranking.raw_scores, ranking.scores)
+
+    def _repr_html_(self) -> str:
+        return ranking_html(self)
+
+
+def ranking_html(ranking: core.Ranking) -> str:
+    """The first features as an HTML table; it takes the colours of text and page from the notebook."""
+    shown = ranking.order[:_MOST_ROWS]
+    unit = max(float(ranking.scores[shown].max()), 1e-12)
+    head = _row("th", ("rank", "feature", "score", ""))
+    rows = [_feature(ranking, rank, int(i), unit) for rank, i in enumerate(shown, 1)]
+    more = len(ranking.names) - len(shown)
+    note = f"<div style='opacity:.7'>… and {more:,} more</div>" if more else ""
+    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+
+
+def _feature(ranking: core.Ranking, rank: int, i: int, unit: float) -> str:
+    """One feature; one that was not chosen is muted, and a score below zero has no bar."""
+    chosen, width = bool(ranking.support[i]), 10 * max(0.0, float(ranking.scores[i]) / unit)
+    bar = f"<div style='background:{_BLUE if chosen else _GREY};height:.8em;width:{width:.2f}em'></div>"
+    cells = (str(rank) if chosen else "", escape(ranking.names[i]), f"{ranking.scores[i]:+.4f}", bar)
+    return _row("td", cells, "" if chosen else "opacity:.6")
+
+
+def _row(tag: str, cells: Sequence[str], style: str = "") -> str:
+    inner = "".join(f"<{tag} style='text-align:left'>{cell}</{tag}>" for cell in cells)
+    return f"<tr style='{style}'>{inner}</tr>"
