@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from maskrank.core.scoring.ranking import Ranking
-from maskrank.results import frame_csv, order_note, ranking_csv, ranking_json, unsure_places
+from maskrank import Ranking
+from maskrank.report import ranking_report
+from maskrank.results import flat_settings, frame_csv, order_note, ranking_csv, ranking_json, unsure_places
 from maskrank.terminal.ranking import show_ranking
-from tests.report.pages import fitted
+from tests.report.pages import fitted, section
 
 
 def ranking(names: list[str], size: int) -> Ranking:
@@ -121,3 +122,16 @@ def test_bars_are_drawn_in_eighths_of_a_character() -> None:
     show_ranking(Console(file=screen, width=80), scored([1.0, 0.5, 0.03, -0.1], [0.0]))
     bars = ["".join(line.split()[3:]) for line in screen.getvalue().splitlines()[1:]]
     assert bars == ["█" * 20, "█" * 10, "▋", ""]
+
+
+def test_settings_are_nested_in_json_and_flat_on_a_page() -> None:
+    model = fitted(("a", "b", "c"))
+    assert json.loads(ranking_json(model, seconds=1.0))["config"]["tournament"]["enabled"] is True
+    shown = flat_settings(model.config_)
+    assert shown["selector_hidden"] == "64, 32"
+    assert shown["predictor.cycles"] == "200, 700"
+    assert shown["predictor.recipes"].startswith("decay 0.1; decay 0.4; decay 0.1, share 0.6; decay 0.1, additive;")
+    assert all(isinstance(value, str) for value in shown.values())
+    page = ranking_report("A page", [section(("a", "b", "c"))], command="")
+    assert "<dt>predictor.cycles</dt><dd>200, 700</dd>" in page
+    assert "{" not in page[page.index("All settings") : page.index("</details>", page.index("All settings"))]

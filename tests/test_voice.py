@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from maskrank.cli import app
 from maskrank.core.recorder import Progress
 from maskrank.datasets import make_xor
+from maskrank.terminal.stages import STAGES, stage_name
 
 
 @pytest.fixture(autouse=True)
@@ -51,17 +52,19 @@ def test_rank_tells_of_table_stages_and_settings_when_asked(table: str) -> None:
         "classes: ",
         "left out as asked: 'note'",
         "the same in every row, so never worth anything: 'same'",
-        "screens: ",
-        "stage screen: ",
+        "stage propose: ",
         "stage explore: 160 batches, ",
         "stage search: 80 batches, ",
-        "stage contest: ",
-        "stage refit: ",
-        "settings: preset=default, seed=0, ",
-        "max_batches=240",
+        "stage tournament: ",
+        "stage predict: ",
+        "settings: preset=default seed=0 ",
+        " max_batches=240 ",
+        " predictor.cycles=60 ",
+        " tournament.enabled=True ",
     ):
         assert part in said
-    assert said.index("stage explore") < said.index("stage search") < said.index("contest: ") < said.index("settings:")
+    told = [said.index(part) for part in ("stage explore", "stage search", "stage tournament", "settings:")]
+    assert told == sorted(told)
     assert [line for line in answer.splitlines() if "time" not in line] == [
         line for line in usual_answer.splitlines() if "time" not in line
     ]
@@ -86,7 +89,7 @@ def test_compare_and_sweep_tell_of_each_fit(table: str, command: tuple[str, ...]
 def test_demo_tells_of_its_three_fits(tmp_path: Path) -> None:
     report = str(tmp_path / "demo.html")
     _, said = call("demo", "-v", "--report", report)
-    assert said.count("stage refit: ") == said.count("settings: preset=default") == 3
+    assert said.count("stage predict: ") == said.count("settings: preset=default") == 3
     assert said.endswith(f"written: {report}\n")
 
 
@@ -126,6 +129,6 @@ def test_callbacks_that_only_take_beats_are_told_of_nothing_else() -> None:
     listener = Listener()
     X, y, _ = make_xor(200, random_state=0)
     DualNetClassifier(3, random_state=0, callbacks=(beats.append, listener)).fit(X, y)
-    assert listener.stages == ["screen", "explore", "search", "polish", "contest", "refit"]
-    assert [fact.split(":")[0] for fact in listener.facts] == ["screens", "contest"]
-    assert {beat.phase for beat in beats} == {"explore", "search", "refit"}
+    assert tuple(map(stage_name, listener.stages)) == STAGES
+    assert len(listener.facts) == 2  # of the proposal and the tournament
+    assert {stage_name(beat.phase) for beat in beats} == {"explore", "search", "predict"}

@@ -6,8 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import maskrank
+from maskrank.core.config import TrainConfig
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators import DualNetClassifier
 from maskrank.estimators.base import DualNetBase
@@ -59,6 +60,40 @@ def order_note(model: DualNetBase) -> str | None:
 def task_name(model: DualNetBase) -> str:
     """The task as in ``--task``: classification, or what kind of numbers."""
     return "classification" if model.task_.discrete else model.task_.kind
+
+
+def flat_settings(config: TrainConfig) -> dict[str, str]:
+    """Every number of a config as text, those of a nested part as ``part.name``.
+
+    Examples
+    --------
+    >>> from maskrank.core.config import DEFAULT
+    >>> from maskrank.results import flat_settings
+    >>> shown = flat_settings(DEFAULT)
+    >>> shown["operator_hidden"], shown["tournament.enabled"]
+    ('64, 32', 'True')
+    """
+    return dict(_flat("", config))
+
+
+def _flat(prefix: str, part: Any) -> Iterator[tuple[str, str]]:
+    for entry in fields(part):
+        value = getattr(part, entry.name)
+        if is_dataclass(value):
+            yield from _flat(f"{prefix}{entry.name}.", value)
+        else:
+            yield f"{prefix}{entry.name}", _setting(value)
+
+
+def _setting(value: Any) -> str:
+    """A number, a text, a tuple of them, or a tuple of parts, of which only what is not their default is shown."""
+    if isinstance(value, tuple):
+        return ("; " if any(map(is_dataclass, value)) else ", ").join(map(_setting, value))
+    if is_dataclass(value):
+        own = {entry.name: getattr(value, entry.name) for entry in fields(value)}
+        changed = {entry.name: own[entry.name] for entry in fields(value) if own[entry.name] != entry.default}
+        return ", ".join(name if number is True else f"{name} {number:g}" for name, number in changed.items())
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
 def ranking_json(model: DualNetBase, *, seconds: float) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from maskrank import Progress
 from maskrank.terminal.progress_bar import FitsBar, ProgressBar
+from maskrank.terminal.stages import STAGES
 
 
 def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +18,7 @@ def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -
         bar(Progress("search", 64, 100, 0.5, 0.1, 0.625, (1, 2)))
         bar(Progress("refit", 20, 100, 0.25, 0.0, 0.5))
     shown = screen.getvalue()
-    for part in ("explore", "search", "refit", "batch 64", "loss 0.500", "validation 0.625"):
+    for part in ("explore", "search", "predict", "batch 64", "loss 0.500", "validation 0.625"):
         assert part in shown
 
 
@@ -45,16 +46,15 @@ def test_one_bar_for_several_fits_with_the_time_left() -> None:
 def test_it_names_the_stages_before_their_first_batch() -> None:
     screen = io.StringIO()
     with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
-        for stage in ("screen", "explore", "search", "polish", "contest", "refit"):
+        for stage in (*STAGES, "screen", "polish", "contest", "refit"):
             bar.begins(stage)
-            bar._bar.refresh()
-    for stage in ("screen", "explore", "polish", "contest", "refit"):
+    for stage in (stage for stage in STAGES if stage != "search"):  # Phase II goes on with the bar of Phase I
         assert stage in screen.getvalue()
 
 
 def test_the_bar_of_several_fits_names_what_runs() -> None:
     screen = io.StringIO()
     with FitsBar(2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
-        bar.name("fits: contest")
+        bar.name("fits: tournament")
         bar.show(1)
-    assert "fits: contest" in screen.getvalue()
+    assert "fits: tournament" in screen.getvalue()

@@ -1,4 +1,4 @@
-"""What a command says of its work, on standard error: nothing, the usual, or more."""
+"""Messages of a command on standard error, as many as ``--quiet`` and ``--verbose`` ask for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from maskrank.terminal.stages import stage_name
 from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _MOST_NAMED = 8
 
 
 class Voice:
-    """Says as much as was asked for with ``--quiet`` and ``--verbose``."""
+    """Writes messages to standard error: none with ``--quiet``, more with ``--verbose``."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         if quiet and verbose:
@@ -27,7 +28,7 @@ class Voice:
         self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
 
     def warn(self, lines: Sequence[str]) -> None:
-        """What may be amiss with a table; the work goes on."""
+        """Warnings about a table."""
         if not self.quiet:
             for line in lines:
                 typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
@@ -37,12 +38,12 @@ class Voice:
             typer.echo(f"written: {', '.join(files)}", err=True)
 
     def tell(self, line: str) -> None:
-        """What only those want to know who asked for more."""
+        """A line with ``--verbose`` alone."""
         if self.verbose:
             typer.echo(f"maskrank: {one_line(line)}", err=True)
 
     def tell_table(self, table: Table, dropped: Sequence[str], seconds: float) -> None:
-        """What was read, and what of it is used."""
+        """What was read, and which columns are used."""
         if not self.verbose:
             return
         n, d = table.X.shape
@@ -73,7 +74,7 @@ class Voice:
 
 
 class Stages:
-    """A callback that tells of each stage of a fit when it is over: its batches and its time.
+    """A callback that reports each stage of a fit at its end: batches and seconds.
 
     Parameters
     ----------
@@ -97,11 +98,11 @@ class Stages:
         self._tell(fact)
 
     def close(self) -> None:
-        """Tell of the last stage."""
+        """Report the last stage."""
         if self._stage:
             batches = self._batches - self._before
             done = f"{batches:,} batches, " if batches else ""
-            self._tell(f"stage {self._stage}: {done}{time.perf_counter() - self._since:.1f} s")
+            self._tell(f"stage {stage_name(self._stage)}: {done}{time.perf_counter() - self._since:.1f} s")
         self._stage = ""
 
 
@@ -110,10 +111,15 @@ _KEYS = ("data", "problem", "d", "method", "size", "seed", "fold")  # what tells
 
 def _settings(model: Any) -> str:
     """The settings of a fitted model."""
-    from dataclasses import asdict
+    from maskrank.results import flat_settings
 
-    settings = {"preset": model.preset, "seed": model.random_state, **asdict(model.config_)}
-    return "settings: " + ", ".join(f"{name}={value}" for name, value in settings.items())
+    settings = {"preset": model.preset, "seed": model.random_state, **flat_settings(model.config_)}
+    return "settings: " + " ".join(f"{name}={_compact(value)}" for name, value in settings.items())
+
+
+def _compact(value: Any) -> str:
+    """A setting without spaces, so that they separate settings."""
+    return str(value).replace("; ", ";").replace(", ", ",").replace(" ", ":")
 
 
 def _counted(labels: Any) -> str:

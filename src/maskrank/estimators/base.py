@@ -34,8 +34,9 @@ from maskrank.estimators.preparation import (
 from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files, float_type
-from maskrank.estimators.stability import Repeats, Stability, rank_subsample
+from maskrank.estimators.stability import Stability, rank_subsample
 from maskrank.estimators.storage import StorageMixin
+from maskrank.parallel.repeats import Repeats
 
 
 class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):

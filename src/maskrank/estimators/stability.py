@@ -1,47 +1,40 @@
-"""How much a ranking owes to chance: the same fit again, with other seeds on other rows, in parallel processes."""
+"""Stability of a ranking: refits on random 80 % subsamples (Meinshausen and Bühlmann 2010), each with its own seed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from maskrank.core.recorder import Progress
 from maskrank.estimators.fitting import Part, Settings, prepare, train
 from maskrank.estimators.preparation import torch_threads
 from maskrank.estimators.scaling import Array
 
-if TYPE_CHECKING:
-    from maskrank.terminal.progress_bar import FitsBar
-
-SHARE = 0.8  # of the rows that a repeat sees
-_INTERVAL = (0.1, 0.5, 0.9)  # low end, middle and high end, as shares of the repeats
+SHARE = 0.8  # of the rows in a subsample
+_INTERVAL = (0.1, 0.5, 0.9)  # quantiles over the repeats: low end, median, high end
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """What the repeats of a fit agree on.
+    """What refits on random 80 % subsamples agree on.
 
-    A feature that a repeat left out has rank s + 1 there. The ends of an interval are the quantiles of 10 and 90 %
-    over the repeats; those of ranks are ranks that occurred.
+    A feature that a refit did not choose has rank s + 1 there. Intervals run from the 10 % to the 90 % quantile over
+    the refits; quantiles of ranks are ranks that occurred.
 
     Attributes
     ----------
     repeats : int
     size : int
-        s, how many features each repeat chose.
+        s, the number of features that each refit chose.
     names : tuple of str
         All d features.
     frequency : ndarray (d,)
-        The share of the repeats that chose a feature.
+        Selection frequency: the share of the refits that chose a feature.
     rank_low, rank_median, rank_high : ndarray (d,) of int
     score_low, score_median, score_high : ndarray (d,)
         Of the anchored scores.
@@ -74,8 +67,8 @@ class Stability:
 
     @classmethod
     def of(cls, names: Sequence[str], ranks: Array, scores: Array) -> Stability:
-        """From the ranks and scores of each repeat: (repeats, d)."""
-        size = int(ranks.max()) - 1  # there is always a feature that was left out
+        """From the ranks and scores of each refit: (repeats, d)."""
+        size = int(ranks.max()) - 1  # at least one feature is not chosen
         frequency = (ranks <= size).mean(axis=0)
         return cls(
             len(ranks),
@@ -89,7 +82,7 @@ class Stability:
 
     @property
     def consensus(self) -> tuple[str, ...]:
-        """Names of the s features that the repeats agree on most, best first."""
+        """Names of the first s features in consensus order."""
         return tuple(self.names[i] for i in self.order[: self.size])
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,92 +116,19 @@ class Stability:
         return dict(zip(self.names, values.tolist(), strict=True))
 
 
-class Repeats:
-    """Fits in other processes, begun on entry, while this process does one of its own; a context manager.
-
-    It is also a callback: where a bar is shown, each call brings it up to date.
-
-    Parameters
-    ----------
-    rank : function
-        From a seed to the ranks and the scores of a repeat; it is sent to other processes.
-    n : int
-        How many repeats.
-    seed : int
-        The repeats' seeds follow from it, whatever the number of jobs.
-    n_jobs : int or None
-        Processes beside this one, as joblib counts them; with None or 1 the repeats wait for `results` and run here.
-    verbose : int
-        1 shows a bar over all fits on standard error.
-    """
-
-    def __init__(
-        self, rank: Callable[[SeedSequence], tuple[Array, Array]], n: int, *, seed: int, n_jobs: Any, verbose: int
-    ) -> None:
-        # Processes whatever the user's joblib context says: the number of torch's threads, and the random state lent
-        # to a net of the user's own, belong to a whole process.
-        self._parallel = Parallel(n_jobs=n_jobs, backend="loky", batch_size=1, return_as="generator")
-        self._tasks = [delayed(rank)(child) for child in SeedSequence(seed).spawn(n)]
-        self._verbose = verbose
-        self._bar: FitsBar | None = None
-
-    def __enter__(self) -> Repeats:
-        self._running = self._parallel(self._tasks)
-        if self._verbose:
-            from maskrank.terminal.progress_bar import FitsBar
-
-            self._bar = FitsBar(len(self._tasks) + 1).__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(kind, error, trace)
-        if error is not None:
-            with suppress(BaseException):  # it comes back out; to close the generator would warn of unused results
-                self._running.throw(error)
-
-    def __call__(self, progress: Progress) -> None:
-        self._show(self._parallel.n_completed_tasks)
-
-    def begins(self, stage: str) -> None:
-        """Name a stage of the fit in this process."""
-        self._name(f"fits: {stage}")
-
-    def results(self) -> tuple[Array, Array]:
-        """Ranks and scores of all repeats: (repeats, d) each."""
-        found = []
-        self._name("fits: repeats")
-        self._show(1 + self._parallel.n_completed_tasks)
-        for result in self._running:
-            found.append(result)
-            self._show(1 + self._parallel.n_completed_tasks)
-        ranks, scores = zip(*found, strict=True)
-        return np.stack(ranks), np.stack(scores)
-
-    def _name(self, what: str) -> None:
-        if self._bar is not None:
-            self._bar.name(what)
-
-    def _show(self, done: int) -> None:
-        if self._bar is not None:
-            self._bar.show(done)
-
-
 def rank_subsample(
     settings: Settings, whole: Part, own: Part | None, validation_fraction: float, seed: SeedSequence
 ) -> tuple[Array, Array]:
-    """Ranks and scores (d,) of one repeat: its own rows, its own split of them, its own start of the nets.
+    """Ranks and scores (d,) of one refit, with its own subsample, split and initial weights.
 
-    It runs on one thread, so that the answer is the same in this process and in one beside others.
+    It runs on one thread, so that the result does not depend on the number of processes.
 
     Parameters
     ----------
     whole : Part
-        All rows; they are read where they are.
+        All rows, read in place.
     own : Part or None
-        The user's own validation rows.
+        The user's validation rows.
     """
     random = np.random.default_rng(seed)
     some = whole.take(draw_rows(len(whole.rows), whole.labels, random))
@@ -223,10 +143,10 @@ def rank_subsample(
 
 
 def draw_rows(n: int, labels: Array | None, random: Generator) -> NDArray[np.int64]:
-    """Four fifths of the rows, sorted; with labels, of each class, and at least two of it.
+    """A random 80 % subsample of the rows, sorted; stratified by the labels, with at least two rows of each class.
 
-    No row comes twice: in a bootstrap sample, copies of one row would fall among the training rows and the validation
-    rows, and a net that knows the row by heart would look good.
+    Without replacement: a bootstrap sample would put copies of one row into training and validation rows, and
+    overfitting would look like success.
 
     Parameters
     ----------

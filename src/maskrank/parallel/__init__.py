@@ -1,1 +1,4 @@
-"""Where independent fits run: in processes of this machine."""
+"""Where independent fits run: processes of this machine, through joblib.
+
+What one fit does belongs to `estimators`, which jobs a study has to `study`.
+"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from maskrank.estimators.base import DualNetBase
 from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import order_note, ranking_csv, ranking_json
+from maskrank.results import flat_settings, order_note, ranking_csv, ranking_json
 from maskrank.terminal.text import lined_up
 
 Array = NDArray[Any]
@@ -82,7 +82,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "correlations": [] if section.X is None else _correlations(section.X, chosen, ranking.names),
         "correlated": [ranking.names[i] for i in chosen[:_MOST_CORRELATED]],
         "maps": _maps(section, ranking),
-        "settings": {**asdict(model.config_), "seed": model.random_state},
+        "settings": {**flat_settings(model.config_), "seed": model.random_state},
         "json": packed(ranking_json(model, seconds=section.seconds)),
         "csv": packed(ranking_csv(ranking)),
     }

@@ -1,1 +1,4 @@
-"""What a terminal shows: rankings, tables, progress bars, and text made safe for it. HTML is in `report`."""
+"""What a terminal shows: rankings, tables, progress bars, the demonstration, and text made safe for it.
+
+Pages are in `report`, plots in `plots`; what a command writes to standard error is in `cli.voice`.
+"""

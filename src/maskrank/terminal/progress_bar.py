@@ -1,4 +1,4 @@
-"""Progress bars on standard error: of one fit, as a callback, and of several fits."""
+"""Progress bars on standard error: `ProgressBar` of one fit, as a callback, `FitsBar` of several fits."""
 
 from __future__ import annotations
 
@@ -17,15 +17,8 @@ from rich.progress import (
 )
 
 from maskrank.core.recorder import Progress as Beat
+from maskrank.terminal.stages import stage_title
 
-_TITLES = {
-    "screen": "          screen ",
-    "explore": "Phase I   explore",
-    "search": "Phase II  search ",
-    "polish": "          polish ",
-    "contest": "          contest",
-    "refit": "          refit  ",
-}
 _REFRESH = 0.1  # seconds
 
 
@@ -77,7 +70,7 @@ class ProgressBar:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._stage, self._shown = stage, 0.0
-        self._task = self._bar.add_task(_TITLES[stage], total=total, batch="", losses="", left="")
+        self._task = self._bar.add_task(stage_title(stage), total=total, batch="", losses="", left="")
         return self._task
 
     def __call__(self, progress: Beat) -> None:
@@ -95,7 +88,7 @@ class ProgressBar:
             task,
             total=progress.max_batches,
             completed=progress.batch,
-            description=_TITLES[progress.phase],
+            description=stage_title(progress.phase),
             batch=f"batch {progress.batch}",
             losses=losses,
             left="at most",
@@ -110,7 +103,7 @@ class FitsBar:
     ----------
     total : int
     done : int
-        Fits that were done before.
+        Fits that were finished before.
     quiet : bool
         Show nothing.
     console : rich.console.Console, optional
@@ -143,15 +136,15 @@ class FitsBar:
         self._bar.stop()
 
     def show(self, done: int) -> None:
-        """So many fits are done now."""
+        """Set the number of finished fits."""
         if done != self._done:
             self._done = done
             self._bar.update(self._task, completed=done)
 
     def name(self, stage: str) -> None:
-        """What runs now."""
+        """Name what is running."""
         self._bar.update(self._task, description=stage)
 
     def advance(self, more: int) -> None:
-        """So many more fits are done."""
+        """Add to the number of finished fits."""
         self.show(self._done + more)
