@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from maskrank import Progress
+from maskrank.core.recorder import STAGES
 from maskrank.terminal.progress_bar import FitsBar, ProgressBar
-from maskrank.terminal.stages import STAGES
 
 
 def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -
     with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
         bar(Progress("explore", 8, 100, 0.75, 0.1))
         bar(Progress("search", 64, 100, 0.5, 0.1, 0.625, (1, 2)))
-        bar(Progress("refit", 20, 100, 0.25, 0.0, 0.5))
+        bar(Progress("predict", 20, 100, 0.25, 0.0, 0.5))
     shown = screen.getvalue()
     for part in ("explore", "search", "predict", "batch 64", "loss 0.500", "validation 0.625"):
         assert part in shown
@@ -46,8 +46,8 @@ def test_one_bar_for_several_fits_with_the_time_left() -> None:
 def test_it_names_the_stages_before_their_first_batch() -> None:
     screen = io.StringIO()
     with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
-        for stage in (*STAGES, "screen", "polish", "contest", "refit"):
-            bar.begins(stage)
+        for stage in STAGES:
+            bar.on_stage(stage)
     for stage in (stage for stage in STAGES if stage != "search"):  # Phase II goes on with the bar of Phase I
         assert stage in screen.getvalue()
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maskrank.terminal.stages import stage_name
+from maskrank.core.recorder import Callback, Progress
 from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
-    from maskrank.core.recorder import Progress
     from maskrank.tables import Table
 
 _MOST_NAMED = 8
@@ -73,7 +72,7 @@ class Voice:
         self.tell(_settings(model))
 
 
-class Stages:
+class Stages(Callback):
     """A callback that reports each stage of a fit at its end: batches and seconds.
 
     Parameters
@@ -89,12 +88,12 @@ class Stages:
     def __call__(self, progress: Progress) -> None:
         self._batches = progress.batch
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         self.close()
         self._before = self._batches if stage == "search" else 0
         self._stage, self._batches, self._since = stage, self._before, time.perf_counter()
 
-    def learns(self, fact: str) -> None:
+    def on_fact(self, fact: str) -> None:
         self._tell(fact)
 
     def close(self) -> None:
@@ -102,7 +101,7 @@ class Stages:
         if self._stage:
             batches = self._batches - self._before
             done = f"{batches:,} batches, " if batches else ""
-            self._tell(f"stage {stage_name(self._stage)}: {done}{time.perf_counter() - self._since:.1f} s")
+            self._tell(f"stage {self._stage}: {done}{time.perf_counter() - self._since:.1f} s")
         self._stage = ""
 
 

@@ -45,8 +45,8 @@ PARAMETERS = """
     device : str
         "auto" takes CUDA or MPS where there is one.
     callbacks : tuple of callable
-        Each is called with a `Progress` after every selector step. A callback with a method ``begins`` is called with
-        the name of each stage as it begins, one with a method ``learns`` with a line on what a stage found.
+        Each is called with a `Progress` after every selector step. A `maskrank.Callback` is also told of each stage as
+        it begins, and in a line what a stage found.
     verbose : int
         1 shows a progress bar on standard error.
     random_state : int, Generator, RandomState or None

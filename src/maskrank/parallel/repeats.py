@@ -12,8 +12,7 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from maskrank.core.recorder import Progress
-from maskrank.terminal.stages import stage_name
+from maskrank.core.recorder import Callback, Progress
 
 if TYPE_CHECKING:
     from maskrank.terminal.progress_bar import FitsBar
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class Repeats:
+class Repeats(Callback):
     """Fits in other processes, started on entry, while this process runs one of its own; a context manager.
 
     It is also a callback of that fit: each call updates the progress bar, where one is shown.
@@ -70,9 +69,9 @@ class Repeats:
     def __call__(self, progress: Progress) -> None:
         self._show(self._parallel.n_completed_tasks)
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         """Name a stage of the fit in this process."""
-        self._name(f"fits: {stage_name(stage)}")
+        self._name(f"fits: {stage}")
 
     def results(self) -> tuple[Array, Array]:
         """Ranks and scores of all fits: (n, d) each."""

@@ -16,13 +16,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from maskrank.core.recorder import STAGES, Callback
 from maskrank.core.recorder import Progress as Beat
-from maskrank.terminal.stages import stage_title
 
+_PHASES = {"explore": "Phase I", "search": "Phase II"}  # the paper's
 _REFRESH = 0.1  # seconds
 
 
-class ProgressBar:
+class ProgressBar(Callback):
     """Shows the stage and, while nets are trained, batch, losses and the most time that is left; a context manager.
 
     Parameters
@@ -59,7 +60,7 @@ class ProgressBar:
     ) -> None:
         self._bar.stop()
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         """Name a stage, before its first batch if it has any."""
         if stage == "search" and self._stage == "explore":
             self._stage = stage  # one bar for both phases: their batches are counted on
@@ -70,7 +71,7 @@ class ProgressBar:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._stage, self._shown = stage, 0.0
-        self._task = self._bar.add_task(stage_title(stage), total=total, batch="", losses="", left="")
+        self._task = self._bar.add_task(_title(stage), total=total, batch="", losses="", left="")
         return self._task
 
     def __call__(self, progress: Beat) -> None:
@@ -88,7 +89,7 @@ class ProgressBar:
             task,
             total=progress.max_batches,
             completed=progress.batch,
-            description=stage_title(progress.phase),
+            description=_title(progress.phase),
             batch=f"batch {progress.batch}",
             losses=losses,
             left="at most",
@@ -148,3 +149,8 @@ class FitsBar:
     def advance(self, more: int) -> None:
         """Add to the number of finished fits."""
         self.show(self._done + more)
+
+
+def _title(stage: str) -> str:
+    """A stage in a column of its own, after the paper's phase where it is one."""
+    return f"{_PHASES.get(stage, ''):<8}  {stage:<{max(map(len, STAGES))}}"
