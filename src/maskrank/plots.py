@@ -160,7 +160,7 @@ def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
         draw_band(ax, mean, by_size.sem(), colour, marker=mark, label=f"{method}: {enough} are enough")
         ax.plot([enough], [mean[enough]], "o", markersize=12, markerfacecolor="none", color=colour)
     ax.set_xlabel("features")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     ax.set_ylabel(str(sweep["metric"].iloc[0]))
     ax.legend()
     return ax

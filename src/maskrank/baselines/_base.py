@@ -60,7 +60,7 @@ def kept_random_state() -> Iterator[None]:
         np.random.set_state(before)  # noqa: NPY002
 
 
-class TableModel(BaseEstimator):  # type: ignore[misc]
+class TableModel(BaseEstimator):
     """Reads a table: validates, standardises the columns, encodes labels or standardises numbers."""
 
     _standardize: ClassVar[bool] = True  # trees and ranks need no scale
@@ -95,7 +95,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         return np.random.default_rng(resolve_seed(self.random_state))
 
 
-class Predicts:
+class Predicts(TableModel):
     """``predict`` and ``score`` of a method that has a model of its own."""
 
     @abstractmethod
@@ -109,10 +109,8 @@ class Predicts:
         ----------
         X : array-like (n, d)
         """
-        target = self._predict_target(self._read(X))  # type: ignore[attr-defined]
-        if self.task_ == "classification":  # type: ignore[attr-defined]
-            return self.classes_[target]  # type: ignore[attr-defined,no-any-return]
-        return self._target.undo(target[:, None])[:, 0]  # type: ignore[attr-defined,no-any-return]
+        target = self._predict_target(self._read(X))
+        return np.asarray(self.classes_[target] if self.task_ == "classification" else self._target.undo(target))
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy of a classification, R² of a regression.
@@ -122,11 +120,11 @@ class Predicts:
         X : array-like (n, d)
         y : array-like (n,)
         """
-        measure = accuracy_score if self.task_ == "classification" else r2_score  # type: ignore[attr-defined]
+        measure = accuracy_score if self.task_ == "classification" else r2_score
         return float(measure(y, self.predict(X)))
 
 
-class Baseline(SelectorMixin, TableModel):  # type: ignore[misc]
+class Baseline(SelectorMixin, TableModel):
     """A method that ranks features, as a scikit-learn selector.
 
     A subclass has its parameters, and ``_rank``, which returns scores of all features, the higher the better, or all

@@ -75,7 +75,7 @@ class Net(nn.Module):
         if activation == "sigmoid":
             with torch.no_grad():
                 for layer in list(self.layers)[1:-1]:  # the first has inputs of unit variance and needs none
-                    layer.weight.mul_(_SIGMOID_GAIN)  # type: ignore[union-attr,operator]
+                    layer.weight.mul_(_SIGMOID_GAIN)  # type: ignore[operator]
 
     def forward(self, x: Tensor) -> Tensor:
         activate = ACTIVATIONS[self.activation]
@@ -92,7 +92,10 @@ class Net(nn.Module):
 
 def adam(net: Net, training: Training) -> torch.optim.Adam:
     """Adam with the decay on the weights and none on the biases; in Adam, "decay" is the gradient of the penalty."""
-    groups = [{"params": net.weights(), "weight_decay": training.weight_decay}, {"params": net.biases()}]
+    groups: list[dict[str, Any]] = [
+        {"params": net.weights(), "weight_decay": training.weight_decay},
+        {"params": net.biases()},
+    ]
     return torch.optim.Adam(groups, lr=training.rate, fused=True)
 
 
@@ -169,7 +172,7 @@ def train_net(
         rows = torch.randint(len(x), (min(training.batch_size, len(x)),), generator=generator)
         batch_loss = target_loss(net(x[rows]), target[rows], task)
         optimizer.zero_grad()
-        (batch_loss + penalty() if penalty else batch_loss).backward()
+        torch.autograd.backward(batch_loss + penalty() if penalty else batch_loss)
         optimizer.step()
         if after_step:
             after_step()
@@ -180,7 +183,7 @@ def train_net(
 @torch.no_grad()
 def forward(net: nn.Module, x: Tensor) -> Tensor:
     """Outputs (n, k), a block of rows at a time."""
-    return torch.cat([net(rows) for rows in x.split(_ROWS_AT_ONCE)])
+    return torch.cat([net(rows) for rows in torch.split(x, _ROWS_AT_ONCE)])
 
 
 def outputs(net: nn.Module, X: NDArray[Any]) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ from maskrank.baselines._nets import Net, Training, adam, decode, n_outputs, new
 _ROWS_AT_ONCE = 1 << 11
 
 
-class AvGrad(Predicts, Baseline):  # type: ignore[misc]
+class AvGrad(Predicts, Baseline):
     """Average input gradient of an MLP (Hechtlinger 2016); captum takes the gradients, torch trains the net.
 
     The score of a feature is the size of the derivative of an output by it, averaged over training rows and outputs.
@@ -62,7 +62,7 @@ class AvGrad(Predicts, Baseline):  # type: ignore[misc]
         self.net_ = net
         saliency = saliency_of(_Centred(net))
         total = np.zeros(X.shape[1])
-        for rows in torch.from_numpy(X.astype(np.float32)).split(_ROWS_AT_ONCE):
+        for rows in torch.split(torch.from_numpy(X.astype(np.float32)), _ROWS_AT_ONCE):
             for k in range(n_out):
                 slopes = saliency.attribute(rows.clone().requires_grad_(), target=k, abs=True)  # (rows, d)
                 total += slopes.sum(dim=0).double().numpy()

@@ -111,7 +111,7 @@ def hsic_weights(target: Floats) -> Floats:
     sums = other.sum(axis=1)
     weights = other + sums.sum() / ((n - 1) * (n - 2)) - (sums[:, None] + sums) / (n - 2)
     np.fill_diagonal(weights, 0.0)
-    return weights / (n * (n - 3))
+    return np.asarray(weights / (n * (n - 3)))
 
 
 def hsic(kernel: Floats, target: Floats) -> float:

@@ -18,7 +18,7 @@ _LEARNED = 0.95  # of the constant prediction's loss, on held-out rows: the net 
 _MOST_STEPS = 500  # after which shrinking sets in all the same
 
 
-class DFS(Predicts, Baseline):  # type: ignore[misc]
+class DFS(Predicts, Baseline):
     """Deep feature selection (Li, Chen and Wasserman 2016), written here with torch from the paper's formula.
 
     Each input is multiplied by a weight of its own, and the loss of the net behind has a penalty::
@@ -112,11 +112,11 @@ class DFS(Predicts, Baseline):  # type: ignore[misc]
         )
         self.net_ = net
         self.weights_ = net.w.detach().double().numpy()
-        return np.abs(self.weights_)
+        return np.asarray(np.abs(self.weights_))
 
     def _adam(self, net: OneToOne) -> torch.optim.Adam:
         """With both squared penalties as decay, which in Adam is their gradient."""
-        groups = [
+        groups: list[dict[str, Any]] = [
             {"params": [net.w], "weight_decay": self.lambda1 * (1 - self.lambda2)},
             {"params": net.inner.weights(), "weight_decay": self.alpha1 * (1 - self.alpha2)},
             {"params": net.inner.biases()},

@@ -14,7 +14,7 @@ _TREES = (50, 90, 130, 170, 220)
 _DEPTHS = (7, 11, 15, 19, 24)
 
 
-class RandomForest(Predicts, Baseline):  # type: ignore[misc]
+class RandomForest(Predicts, Baseline):
     """Random forest (Breiman 2001); scikit-learn does the work. Scores are the mean decrease of impurity.
 
     As in Wojtas and Chen, 50 to 220 trees of depth 7 to 24 are tried. The out-of-bag rows judge them, and trees are

@@ -20,7 +20,7 @@ _RATE = 0.03
 _DECAY = 1e-3
 
 
-class ForwardSelection(Predicts, Baseline):  # type: ignore[misc]
+class ForwardSelection(Predicts, Baseline):
     """Forward selection with an MLP as the judge (Guyon and Elisseeff 2003), written here with torch.
 
     From no feature on, each round adds the one with which small nets have the lowest loss on rows they have not learned
@@ -121,13 +121,13 @@ class ForwardSelection(Predicts, Baseline):  # type: ignore[misc]
         x_learn, y_learn, x_hold, y_hold = x[:, learn], target[learn], x[:, hold], target[hold]
         best = np.full(len(x), np.inf)
         for step in range(self.n_steps):
-            rows = slice(None)
+            rows: slice | Tensor = slice(None)
             if len(learn) > self.batch_size:
-                rows = torch.randint(len(learn), (self.batch_size,), generator=generator)  # type: ignore[assignment]
+                rows = torch.randint(len(learn), (self.batch_size,), generator=generator)
             loss = _losses(_forward(x_learn[:, rows], parameters), y_learn[rows], self.task_).sum()
             loss = loss + 0.5 * _DECAY * (parameters[0].square().sum() + parameters[2].square().sum())
             adam.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             adam.step()
             if step % 10 == 9:
                 with torch.no_grad():

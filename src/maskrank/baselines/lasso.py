@@ -69,7 +69,7 @@ class Lasso(Baseline):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a rough optimum ranks as well
             model.fit(X, y)
-        return np.abs(np.atleast_2d(model.coef_)).mean(axis=0)
+        return np.asarray(np.abs(np.atleast_2d(model.coef_)).mean(axis=0))
 
 
 def _l1() -> dict[str, Any]:

@@ -51,4 +51,5 @@ class LassoNet(Baseline):
         )
         with kept_random_state():
             model.path(X.astype(np.float32), y if classify else y[:, None].astype(np.float32))
-        return np.nan_to_num(model.feature_importances_.numpy().astype(np.float64), posinf=np.finfo(np.float64).max)
+        scores = np.asarray(model.feature_importances_.numpy(), dtype=np.float64)
+        return np.nan_to_num(scores, posinf=np.finfo(np.float64).max)

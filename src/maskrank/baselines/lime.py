@@ -64,7 +64,7 @@ class LIME(Baseline):
                 feature_selection="none",
                 random_state=seed,
             )
-            return np.mean([self._explain(explainer, X[row]) for row in rows], axis=0)
+            return np.asarray(np.mean([self._explain(explainer, X[row]) for row in rows], axis=0))
 
     def _explain(self, explainer: Any, row: Floats) -> Floats:
         """Sizes of the weights around one row, averaged over the classes: (d,)."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
 
-from maskrank.baselines._base import Array, Floats, Predicts, TableModel
+from maskrank.baselines._base import Array, Floats, Predicts
 from maskrank.baselines._nets import Net, Training, adam, decode, n_outputs, new_generator, outputs, train_net
 
 
-class MLP(Predicts, TableModel):  # type: ignore[misc]
+class MLP(Predicts):
     """A multi-layer perceptron for labels or numbers; torch does the work.
 
     Columns, and the numbers of a regression, are standardised inside. Training is Adam on a cross-entropy or a squared
@@ -98,7 +98,7 @@ class MLP(Predicts, TableModel):  # type: ignore[misc]
     def _predict_target(self, X: Floats) -> Array:
         return decode(outputs(self.net_, X), self.task_)
 
-    @available_if(lambda self: self.task_ == "classification")
+    @available_if(lambda self: self.task_ == "classification")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes: (n, classes).
 
@@ -106,4 +106,5 @@ class MLP(Predicts, TableModel):  # type: ignore[misc]
         ----------
         X : array-like (n, d)
         """
-        return softmax(outputs(self.net_, self._read(X)).astype(np.float64), axis=1)  # type: ignore[no-any-return]
+        probabilities: NDArray[np.float64] = softmax(outputs(self.net_, self._read(X)).astype(np.float64), axis=1)
+        return probabilities

@@ -84,4 +84,5 @@ def _places(X: Floats, bins: int) -> NDArray[np.int64]:
 
 def _one_hot(codes: NDArray[np.int64]) -> NDArray[np.float32]:
     """(n, d) -> (n, d, codes)."""
-    return (codes[:, :, None] == np.arange(codes.max() + 1)).astype(np.float32)
+    places: NDArray[np.float32] = (codes[:, :, None] == np.arange(codes.max() + 1)).astype(np.float32)
+    return places

@@ -76,7 +76,7 @@ class RFE(Baseline):
         return np.concatenate([left[np.argsort(places, kind="stable")], *(some[::-1] for some in reversed(gone))])
 
 
-class Machine(BaseEstimator):  # type: ignore[misc]
+class Machine(BaseEstimator):
     """SVC or SVR that tells what each feature is worth to it.
 
     Parameters

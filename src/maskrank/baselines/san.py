@@ -85,7 +85,7 @@ class SAN(Baseline):
         if self.task_ == "classification":
             right = decode(outputs(self.net_, X), self.task_) == y
         rows = X[right] if right.any() else X
-        blocks = torch.from_numpy(rows.astype(np.float32)).split(_ROWS_AT_ONCE)
+        blocks = torch.split(torch.from_numpy(rows.astype(np.float32)), _ROWS_AT_ONCE)
         with torch.no_grad():
             total = torch.stack([self.net_.attention(block).sum(dim=0) for block in blocks]).sum(dim=0)
         return (total / len(rows)).double().numpy()
@@ -94,10 +94,10 @@ class SAN(Baseline):
         adam = torch.optim.Adam(self.net_.parameters(), lr=self.rate, foreach=True)
         self.net_.train()
         for _ in range(self.epochs):
-            for rows in torch.randperm(len(x), generator=generator).split(self.batch_size):
+            for rows in torch.split(torch.randperm(len(x), generator=generator), self.batch_size):
                 loss = target_loss(self.net_(x[rows]), y[rows], self.task_)
                 adam.zero_grad()
-                loss.backward()
+                torch.autograd.backward(loss)
                 adam.step()
         self.net_.eval()
 
@@ -122,7 +122,7 @@ class AttentionNet(nn.Module):
     @torch.no_grad()
     def global_attention(self) -> Tensor:
         """Softmax of the diagonal of the attention's weights: (d,)."""
-        diagonals = [F.softmax(head.weight.diagonal(), dim=0) for head in self.heads]  # type: ignore[operator,union-attr]
+        diagonals = [F.softmax(head.weight.diagonal(), dim=0) for head in self.heads]  # type: ignore[operator]
         return torch.stack(diagonals).mean(dim=0)
 
     def forward(self, x: Tensor) -> Tensor:

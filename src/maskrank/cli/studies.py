@@ -116,7 +116,8 @@ def sweep(
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
     from maskrank.files import check_writable, write_atomically
-    from maskrank.study.own_table import compare_methods, smallest_size, sweep_rows
+    from maskrank.size_choice import smallest_size
+    from maskrank.study.own_table import compare_methods, sweep_rows
     from maskrank.study.protocol import OURS
     from maskrank.terminal.ranking import show_table
 

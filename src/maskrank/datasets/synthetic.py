@@ -174,7 +174,8 @@ def _shell_radii(n: int, rng: Generator) -> NDArray[np.float64]:
         middle = (low + high) / 2
         above = survival(middle) > level
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.sqrt((low + high) / 2)
+    length: NDArray[np.float64] = np.sqrt((low + high) / 2)
+    return length
 
 
 def _rng(random_state: Seed) -> Generator:

@@ -54,7 +54,7 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
         )
         with torch.no_grad():
             outputs = refitted.judged(held_out.all().columns(features.unsqueeze(0))[0])
-    return fresh._measure(parts[1].target, outputs.cpu().double())
+    return float(fresh._measure(parts[1].target, outputs.cpu().double()))
 
 
 def _with_predictor(config: TrainConfig) -> TrainConfig:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from maskrank.core.config import TrainConfig
 
@@ -40,9 +40,9 @@ class Attributes:
     n_features_in_: int
     feature_names_in_: Array
 
-    _frame_kind: str
+    _frame_kind: Literal["pandas", "polars"]
     _x_scaling: Scaling
-    _y_scaling: Scaling | None
+    _y_scaling: Any  # of a regression: Scaling; of a classification: None
 
     def _decode(self, outputs: Tensor) -> Array:
         """Outputs of the predictor as predictions in the units of y."""

@@ -17,7 +17,7 @@ from maskrank.estimators.scaling import Array
 
 
 @documented
-class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
+class DualNetClassifier(ClassifierMixin, DualNetBase):
     """Rank features by what they are worth to a deep net that classifies, and keep the best s.
 
     {parameters}
@@ -92,7 +92,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):  # type: ignore[misc]
         return self.task_.probabilities(outputs).numpy()
 
     def _decode(self, outputs: Tensor) -> Array:
-        return self.classes_[self._probabilities(outputs).argmax(axis=1)]
+        return np.asarray(self.classes_[self._probabilities(outputs).argmax(axis=1)])
 
     def _measure(self, target: Array, outputs: Tensor) -> float:
         return float((self._probabilities(outputs).argmax(axis=1) == target).mean())

@@ -76,11 +76,11 @@ class DisplayMixin(Attributes, BaseEstimator):
         return plots.plot_importance_map(self.result_, shape, image, ax)
 
     def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._ranking_html()
+        return str(super()._repr_html_inner()) + self._ranking_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What Jupyter asks for: scikit-learn's diagram, and below it the ranking of a fitted model."""
-        bundle = super()._repr_mimebundle_(**kwargs)
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
             bundle["text/html"] += self._ranking_html()
         return bundle

@@ -58,10 +58,10 @@ class PredictionMixin(Attributes, SelectorMixin):
 
     def _selected_array(self, X: Any) -> Array:
         check_files(X)
-        X = check_array(X, dtype=np.float64)
-        if X.shape[1] != self.support_.sum():
-            raise ValueError(f"X has {X.shape[1]} columns, but {self.support_.sum()} features are selected")
-        return X
+        values: Array = check_array(X, dtype=np.float64)
+        if values.shape[1] != self.support_.sum():
+            raise ValueError(f"X has {values.shape[1]} columns, but {self.support_.sum()} features are selected")
+        return values
 
     @torch.no_grad()
     def _outputs(self, chosen: Array) -> Tensor:
@@ -70,4 +70,4 @@ class PredictionMixin(Attributes, SelectorMixin):
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
         at_once = getattr(predictor, "rows_at_once", limits.PREDICTED_ROWS)
         with torch_threads(1):
-            return torch.cat([predictor(part) for part in scaled.split(at_once)])
+            return torch.cat([predictor(part) for part in torch.split(scaled, at_once)])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-import math
 import numbers
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -34,8 +33,8 @@ def resolve_size(requested: Any, d: int) -> int:
     if isinstance(requested, numbers.Integral):
         if 1 <= int(requested) <= d - 1:
             return int(requested)
-    elif not math.isnan(requested) and 0 < requested < 1:
-        return max(1, int(requested * d))
+    elif 0 < (share := cast(Any, requested)) < 1:  # in the user's own precision
+        return max(1, int(share * d))
     raise ValueError(f"n_features_to_select={requested} must be {allowed}")
 
 
@@ -148,7 +147,7 @@ def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]
     return np.sort(np.concatenate([np.flatnonzero(varies), np.flatnonzero(~varies)[:missing]]))
 
 
-def frame_kind(X: Any) -> str:
+def frame_kind(X: Any) -> Literal["pandas", "polars"]:
     """The library of the user's frames: "polars" or "pandas"."""
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
@@ -161,7 +160,11 @@ def is_sizes(operator: Any) -> bool:
 
 def hidden_sizes(name: str, sizes: Any) -> tuple[int, ...]:
     """Hidden layer sizes, checked."""
-    if not is_sizes(sizes) or not sizes or not all(isinstance(size, numbers.Integral) and size >= 1 for size in sizes):
+    if (
+        not is_sizes(sizes)
+        or not sizes
+        or not all(isinstance(size, numbers.Integral) and int(size) >= 1 for size in sizes)
+    ):
         raise ValueError(f"{name}={sizes!r} must be a tuple of hidden layer sizes, each at least 1")
     return tuple(int(size) for size in sizes)
 

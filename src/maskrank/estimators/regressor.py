@@ -15,7 +15,7 @@ from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 
 
 @documented
-class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: ignore[misc]
+class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     """Rank features by what they are worth to a deep net that predicts numbers, and keep the best s.
 
     {parameters}
@@ -55,7 +55,7 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):  # type: 
         return values[:, 0] if self._single_output else values
 
     def _decode(self, outputs: Tensor) -> Array:
-        values = self._y_scaling.undo(outputs.numpy())
+        values: Array = self._y_scaling.undo(outputs.numpy())
         return values[:, 0] if self._single_output else values
 
     def _measure(self, target: Array, outputs: Tensor) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -70,14 +70,20 @@ class Stability:
         """From the ranks and scores of each refit: (repeats, d)."""
         size = int(ranks.max()) - 1  # at least one feature is not chosen
         frequency = (ranks <= size).mean(axis=0)
+        rank_low, rank_median, rank_high = np.quantile(ranks, _INTERVAL, axis=0, method="nearest").astype(np.int64)
+        score_low, score_median, score_high = np.quantile(scores, _INTERVAL, axis=0)
         return cls(
-            len(ranks),
-            size,
-            tuple(names),
-            frequency,
-            *np.quantile(ranks, _INTERVAL, axis=0, method="nearest").astype(np.int64),
-            *np.quantile(scores, _INTERVAL, axis=0),
-            np.lexsort((-scores.mean(axis=0), ranks.mean(axis=0), -frequency)),
+            repeats=len(ranks),
+            size=size,
+            names=tuple(names),
+            frequency=frequency,
+            rank_low=rank_low,
+            rank_median=rank_median,
+            rank_high=rank_high,
+            score_low=score_low,
+            score_median=score_median,
+            score_high=score_high,
+            order=np.lexsort((-scores.mean(axis=0), ranks.mean(axis=0), -frequency)),
         )
 
     @property
@@ -95,7 +101,7 @@ class Stability:
             "consensus": list(self.consensus),
         }
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Literal["pandas", "polars"] = "pandas") -> Any:
         """One row a feature, in the order of the consensus; a frame of pandas, or of another library."""
         import narwhals.stable.v2 as nw
 

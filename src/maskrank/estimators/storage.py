@@ -112,4 +112,5 @@ def _stability(stored: StoredModel, names: tuple[str, ...]) -> Stability | None:
     arrays = {
         name.removeprefix(_STABILITY): values for name, values in stored.arrays.items() if name.startswith(_STABILITY)
     }
-    return Stability(names=names, **figures, **arrays)
+    every: dict[str, Any] = {**figures, **arrays}
+    return Stability(names=names, **every)

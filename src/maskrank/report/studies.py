@@ -38,7 +38,7 @@ def comparison_report(
     metric = METRICS[fits["metric"].iloc[0]]
     ticks = _axis(fits["score"])
     low, high = ticks[0], ticks[-1]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for method, some in fits.groupby("method", sort=False):
         counts = pd.Series([i for chosen in some["selected"] for i in chosen]).value_counts(sort=False)
         order = sorted(counts.index, key=lambda i: (-counts[i], _mean_place(some["selected"], i)))

@@ -56,7 +56,7 @@ def _bars(axes: Axes, fits: pd.DataFrame, data: Dataset) -> None:
         chosen[row, selected] = True
     shown = np.flatnonzero(chosen.any(axis=0))
     shown = np.sort(shown[np.argsort(-scores[:, shown].mean(axis=0))][:_MOST_BARS])
-    colours = [_ALWAYS if always else _SOMETIMES for always in chosen[:, shown].all(axis=0)]
+    colours = np.where(chosen[:, shown].all(axis=0), _ALWAYS, _SOMETIMES).tolist()
     axes.bar(range(len(shown)), scores[:, shown].mean(axis=0), yerr=scores[:, shown].std(axis=0), color=colours)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(shown)), [data.feature_names[i] for i in shown], rotation=90, fontsize=6)
@@ -96,8 +96,10 @@ def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
         axes.set_xlabel("features")
         axes.set_ylabel(some["metric"].iloc[0])
         axes.grid(alpha=0.3)
-    lines = {line.get_label(): line for axes in figure.axes for line in axes.get_legend_handles_labels()[0]}
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines), fontsize=8, frameon=False)
+    lines = {str(line.get_label()): line for axes in figure.axes for line in axes.get_legend_handles_labels()[0]}
+    figure.legend(
+        list(lines.values()), list(lines), loc="outside lower center", ncols=len(lines), fontsize=8, frameon=False
+    )
     figure.savefig(out / "sizes.png", dpi=_DPI)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,7 +15,7 @@ from maskrank.study.spec import PaperFigure, Study
 _ALL = "all"
 
 
-def document(study: Study, fits: pd.DataFrame, relevant: dict[str, Sequence[int]]) -> str:
+def document(study: Study, fits: pd.DataFrame, relevant: Mapping[str, Any]) -> str:
     """All tables of a study in Markdown.
 
     Parameters
@@ -60,7 +60,7 @@ def score_table(fits: pd.DataFrame) -> str:
     return table(["method", *(f"s = {size}" for size in sizes)], body)
 
 
-def found_table(fits: pd.DataFrame, relevant: Sequence[int]) -> str:
+def found_table(fits: pd.DataFrame, relevant: Collection[int]) -> str:
     """How many of the relevant features each fold's choice holds."""
     counts = fits.assign(found=[len(set(chosen) & set(relevant)) for chosen in fits["selected"]])
     body = []

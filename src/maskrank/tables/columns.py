@@ -54,7 +54,7 @@ def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> ND
     text = [name for name in frame.columns if is_text(frame[name])]
     if text:
         raise TableError(f"{where}: {_not_numbers(frame[text])}; {_advice(text, 'turn {} into numbers', droppable)}")
-    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    values: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~np.isfinite(values)
     if bad.any():
         row, column = np.argwhere(bad)[0]

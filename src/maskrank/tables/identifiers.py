@@ -51,7 +51,9 @@ def _find(X: Array, y: Array) -> list[tuple[int, str]]:
     if n < _FEWEST_ROWS:
         return []
     blocks = _blocks(y)
-    running, numbered, sorted_along, nearly_distinct = set(), set(), set(), 0
+    running: set[int] = set()
+    numbered: set[int] = set()
+    sorted_along, nearly_distinct = set(), 0
     for i in _suspects(X):
         column = X[:, i]
         distinct = len(np.unique(column))

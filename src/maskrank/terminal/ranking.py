@@ -75,9 +75,9 @@ def _bar(length: float, *, fine: bool) -> str:
     if not fine:
         return "#" * round(length)
     whole, eighths = divmod(round(8 * length), 8)
-    return "█" * whole + ("", *"▏▎▍▌▋▊▉")[eighths]
+    return "█" * whole + " ▏▎▍▌▋▊▉"[eighths].strip()
 
 
 def _interval(stability: Stability, i: int) -> str:
-    low, high = stability.rank_low[i], stability.rank_high[i]
+    low, high = int(stability.rank_low[i]), int(stability.rank_high[i])
     return f"{low}" if low == high else f"{low}-{high}"
