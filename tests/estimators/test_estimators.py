@@ -18,6 +18,7 @@ from maskrank.core.recorder import STAGES
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.estimators import fitting
 from maskrank.estimators.preparation import resolve_device, split_rows
+from tests.estimators.nets import TwoLayers
 
 BUDGET = 48
 X, Y, _ = make_orange_skin(120, random_state=0)
@@ -25,17 +26,6 @@ X, Y, _ = make_orange_skin(120, random_state=0)
 
 def quick(s: int | float | None = 3, **parameters: object) -> DualNetClassifier:
     return DualNetClassifier(s, max_batches=BUDGET, **{"random_state": 0, **parameters})
-
-
-class TwoLayers(nn.Module):
-    """A net of a user's own, with dropout, so that it draws random numbers while it learns."""
-
-    def __init__(self, n_features: int, n_outputs: int) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(2 * n_features, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, n_outputs))
-
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return self.layers(torch.cat([x, mask], dim=1))
 
 
 NETS = {

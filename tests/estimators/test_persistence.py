@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import maskrank
 from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN, load
 from maskrank.datasets import make_orange_skin
-from tests.estimators.test_estimators import TwoLayers
+from tests.estimators.nets import TwoLayers
 
 X, Y, _ = make_orange_skin(80, random_state=0)
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from rich.console import Console
 
-from maskrank import DualNetClassifier, DualNetRegressor, Progress, Ranking, load
+from maskrank import DualNetClassifier, DualNetRegressor, Ranking, load
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin
 from maskrank.estimators.fitting import Part
 from maskrank.estimators.stability import Stability, draw_rows, rank_subsample
@@ -95,22 +94,6 @@ def test_the_fit_itself_does_not_change() -> None:
     assert repeated.stability_.names == repeated.result_.names
 
 
-def test_the_answer_is_the_same_whatever_the_number_of_jobs(tmp_path: Path) -> None:
-    wide = np.random.default_rng(0).normal(size=(120, 1200))  # large enough for joblib to put it into a file
-    wide[:, :10] = X
-    np.save(tmp_path / "wide.npy", wide)
-    mapped = np.load(tmp_path / "wide.npy", mmap_mode="r")
-    here = DualNetClassifier(3, n_repeats=2, **QUICK).fit(wide, Y).stability_
-    beside = DualNetClassifier(3, n_repeats=2, n_jobs=2, **QUICK)
-    assert same(here, beside.fit(wide, Y).stability_)
-    assert same(here, beside.fit(mapped, Y).stability_)
-    assert not same(here, DualNetClassifier(3, n_repeats=2, **{**QUICK, "random_state": 1}).fit(wide, Y).stability_)
-
-    sparse = scipy.sparse.csr_matrix(np.where(wide > 1.5, wide, 0))
-    alone = DualNetClassifier(3, n_repeats=2, **QUICK).fit(sparse, Y).stability_
-    assert same(alone, beside.fit(sparse, Y).stability_)
-
-
 def test_repeats_of_a_regression_keep_validation_rows_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = make_nonlinear_regression(100, random_state=0)
     seen: list[Part | None] = []
@@ -120,24 +103,6 @@ def test_repeats_of_a_regression_keep_validation_rows_of_ones_own(monkeypatch: p
     model = DualNetRegressor(4, n_repeats=2, **QUICK).fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
     assert model.stability_.frequency.sum() == pytest.approx(4)
     assert [len(own.rows) for own in seen if own is not None] == [20, 20]
-
-
-def test_a_fit_that_ends_early_ends_its_repeats_without_a_word(recwarn: pytest.WarningsRecorder) -> None:
-    def interrupt(progress: Progress) -> None:
-        raise KeyboardInterrupt
-
-    model = DualNetClassifier(3, n_repeats=4, n_jobs=2, callbacks=(interrupt,), **QUICK)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, Y)
-    assert not recwarn.list
-
-
-def test_one_bar_counts_all_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[int] = []
-    monkeypatch.setattr("maskrank.terminal.progress_bar.FitsBar.show", lambda self, done: shown.append(done))
-    DualNetClassifier(3, n_repeats=3, verbose=1, **QUICK).fit(X, Y)
-    assert shown[-1] == 4
-    assert shown == sorted(shown)
 
 
 def test_users_callbacks_hear_of_the_fit_alone() -> None:
