@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maskrank.core.method.operators import ImageCNN as ImageCNN
+    from maskrank.core.method.image_cnn import ImageCNN as ImageCNN
     from maskrank.core.recorder import Progress as Progress
     from maskrank.core.scoring.ranking import Ranking as Ranking
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "DualNetClassifier": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
-    "ImageCNN": "maskrank.core.method.operators",
+    "ImageCNN": "maskrank.core.method.image_cnn",
     "Progress": "maskrank.core.recorder",
     "Ranking": "maskrank.core.scoring.ranking",
     "load": "maskrank.estimators",

@@ -12,21 +12,18 @@ from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
+from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.construction import OwnNet, build_trainer
-from maskrank.core.method.operators import SubsetMLP
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer, train_dual_net
-from maskrank.core.predictor.members import Refitted
-from maskrank.core.predictor.refit import collapse, fine_tune, refit_mlp
+from maskrank.core.predictor.training import FittedPredictor, make_predictor
 from maskrank.core.proposals.planning import plan_search
 from maskrank.core.recorder import Callback, History, Recorder
 from maskrank.core.scoring.ranking import Ranking, rank_features
 from maskrank.core.selection.calibration import polish_selector
 from maskrank.core.selection.reselection import choose_again
 from maskrank.core.selection.tournament import hold_contest
-
-_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ def fit_dual_net(
             whole = None
         recorder.begins("refit")
         refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
-        held_out = _answers(refitted.judged, trainer.validation, optimal)
+        held_out = _answers(refitted.held_out, trainer.validation, optimal)
         recorder.spent("refit")
         if whole is not None:
             recorder.begins("contest")
@@ -144,42 +141,26 @@ def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
 
 def _make_predictor(
     trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback], *, learn_all: bool
-) -> Refitted:
-    importance = subset_importance(trainer.selector, optimal)[optimal]
-    config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
-    if config.predictor.n_recipes and isinstance(trainer.operator, SubsetMLP):
-        return refit_mlp(
-            task,
-            rows,
-            validation,
-            optimal,
-            importance,
-            config=config,
-            generator=trainer.generator,
-            learn_all=learn_all,
-            callbacks=callbacks,
-        )
-    if config.predictor.n_recipes:
-        trainer.operator.train()
-        fine_tune(
-            trainer.operator,
-            task,
-            rows,
-            validation,
-            optimal,
-            config=config,
-            generator=trainer.generator,
-            callbacks=callbacks,
-        )
-    collapsed = collapse(trainer.operator, optimal)
-    return Refitted(collapsed, collapsed)
+) -> FittedPredictor:
+    return make_predictor(
+        trainer.operator,
+        trainer.task,
+        trainer.rows,
+        trainer.validation,
+        optimal,
+        subset_importance(trainer.selector, optimal)[optimal],
+        config=trainer.config,
+        generator=trainer.generator,
+        learn_all=learn_all,
+        callbacks=callbacks,
+    )
 
 
 @torch.no_grad()
-def _answers(nets: nn.Module, rows: Rows, subset: Tensor) -> Tensor:
+def _answers(nets: Predictor, rows: Rows, subset: Tensor) -> Tensor:
     """The outputs of nets on the chosen columns: (rows, outputs)."""
     nets.eval()
-    parts = rows.all().split(getattr(nets, "rows_at_once", _ROWS_AT_ONCE))
+    parts = rows.all().split(nets.rows_at_once)
     return torch.cat([nets(part.columns(subset.unsqueeze(0))[0]) for part in parts])
 
 

@@ -9,7 +9,7 @@ import torch
 from sklearn.base import clone
 
 from maskrank.core.config import DEFAULT, TrainConfig
-from maskrank.core.predictor.refit import refit_mlp
+from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.fitting import Part, Settings, prepare, scaled_rows
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
@@ -37,7 +37,7 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     X, y = fresh._validate_rows(X, y, reset=True)
     generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
     parts = Part.whole(X, fresh._learn_target(y)).hold_out(model.validation_fraction, generator)
-    config = _with_refit(model.config_)
+    config = _with_recipes(model.config_)
     settings = Settings(fresh._task(), model.result_.size, config, None, model.standardize, model.device)
     prepared = prepare(settings, *parts)
     if len(prepared.candidates) > _MOST_FEATURES:
@@ -47,15 +47,15 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
     features = torch.arange(len(importance), device=shown.device)
     with torch_threads(1):
-        refitted = refit_mlp(
+        fitted = fit_predictor(
             settings.task, shown, held_out, features, importance, config=config, generator=generator, learn_all=True
         )
         with torch.no_grad():
-            outputs = refitted.judged(held_out.all().columns(features.unsqueeze(0))[0])
+            outputs = fitted.held_out(held_out.all().columns(features.unsqueeze(0))[0])
     return fresh._measure(parts[1].target, outputs.cpu().double())
 
 
-def _with_refit(config: TrainConfig) -> TrainConfig:
+def _with_recipes(config: TrainConfig) -> TrainConfig:
     """A recipe that has nets of its own for the predictor: the default's, where there are none."""
     if config.predictor.n_recipes:
         return config

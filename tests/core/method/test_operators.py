@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from maskrank.core.predictor.refit import collapse
 from torch import nn
 
 from maskrank.core.config import DEFAULT
@@ -10,7 +11,6 @@ from maskrank.core.data.subsets import draw_subsets, to_mask
 from maskrank.core.method.construction import build_operator, build_selector
 from maskrank.core.method.operators import ImageCNN, MaskedModule, SubsetMLP
 from maskrank.core.method.tasks import RegressionTask
-from maskrank.core.predictor.refit import collapse
 
 D, S, OUTPUTS = 12, 4, 3
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from maskrank.core.predictor.ensemble import Recipe, Steps, bins, blend, links, recipes
 
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.tasks import RegressionTask
-from maskrank.core.predictor.ensemble import Recipe, Steps, bins, blend, links, recipes
 
 
 def test_steps_tell_how_far_a_value_is_through_each_bin() -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from maskrank.core.predictor.ensemble import Recipe
+from maskrank.core.predictor.refit import _ways, fine_tune, refit_mlp
 from torch import nn
 
 from maskrank.core.config import DEFAULT
@@ -9,9 +11,7 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.operators import MaskedModule
 from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task, subset_losses
-from maskrank.core.predictor.ensemble import Recipe
 from maskrank.core.predictor.members import Members, Parts, Refitted, _stacked, hold_out
-from maskrank.core.predictor.refit import _ways, fine_tune, refit_mlp
 from maskrank.core.recorder import Progress
 
 SUBSET = torch.tensor([0, 2, 3])

@@ -12,7 +12,7 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import update_by_rows
 from maskrank.core.method.exploration import Exploration
-from maskrank.core.method.operators import MaskedModule, SubsetMLP
+from maskrank.core.method.operators import MaskedModule, Operator, SubsetMLP
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer
@@ -71,7 +71,7 @@ def build_operator(
     config: TrainConfig,
     generator: torch.Generator,
     net: OwnNet | None = None,
-) -> nn.Module:
+) -> Operator:
     """The MLP of the recipe, or the user's own net behind a mask."""
     if net is not None:
         own = net.make(net.width, task.n_outputs)

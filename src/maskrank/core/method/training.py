@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
 from maskrank.core.method.exploration import Exploration
+from maskrank.core.method.operators import Operator
 from maskrank.core.method.search import find_optimal_subset
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.stopping import EarlyStopping
@@ -47,7 +48,7 @@ class DualNetTrainer:
 
     def __init__(
         self,
-        operator: nn.Module,
+        operator: Operator,
         selector: Selector,
         task: Task,
         rows: Rows,
