@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,8 +21,9 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.encoding import EncodedRows
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.members import Members, share_of
-from maskrank.core.recorder import Callback, Progress
+from maskrank.core.recorder import Progress
 
+Listener = Callable[[Progress], Any]
 Report = Callable[[int, float, float], None]  # (step, training loss, validation loss)
 
 
@@ -59,7 +61,7 @@ def train_cycles(
     n_batch: int,
     config: PredictorConfig,
     generator: torch.Generator,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Listener] = (),
 ) -> Trained:
     """Train members for one cycle, and for another while it is worth it.
 
@@ -127,8 +129,8 @@ def _still_falling(losses: Sequence[float], min_drop: float) -> bool:
 
 
 def report_progress(
-    callbacks: Sequence[Callback], finished: int, total: int, step: int, loss: float, validation: float
+    callbacks: Sequence[Listener], finished: int, total: int, step: int, loss: float, validation: float
 ) -> None:
     """Tell of a step of a cycle, after the steps of finished cycles."""
     for callback in callbacks:
-        callback(Progress("refit", finished + step, total, loss, 0.0, validation))
+        callback(Progress("predict", finished + step, total, loss, 0.0, validation))

@@ -20,13 +20,12 @@ from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.training_loop import BestMoment, constant, train
 from maskrank.core.method.operators import Operator
 from maskrank.core.method.tasks import Task, subset_losses
-from maskrank.core.predictor.cycles import Trained, report_progress, train_cycles
+from maskrank.core.predictor.cycles import Listener, Trained, report_progress, train_cycles
 from maskrank.core.predictor.encoding import PiecewiseLinearEncoding, bins_per_feature
 from maskrank.core.predictor.ensemble_selection import greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members, share_of, start_members
 from maskrank.core.predictor.recipes import usable_recipes
-from maskrank.core.recorder import Callback
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def make_predictor(
     config: TrainConfig,
     generator: torch.Generator,
     learn_all: bool,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Listener] = (),
 ) -> FittedPredictor:
     """New nets on the chosen columns, the operator fine-tuned at m*, or, without recipes, the operator at m* as it is.
 
@@ -99,7 +98,7 @@ def fit_predictor(
     config: TrainConfig,
     generator: torch.Generator,
     learn_all: bool = False,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Listener] = (),
 ) -> FittedPredictor:
     """Train nets of ``config.predictor.n_recipes`` recipes on the chosen columns, and select an ensemble of them.
 
@@ -147,7 +146,7 @@ def fine_tune(
     *,
     config: TrainConfig,
     generator: torch.Generator,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Listener] = (),
 ) -> None:
     """Train the operator on at one subset, in place, and leave it at its best moment on the validation rows."""
     settings, subsets = config.predictor, subset.unsqueeze(0)

@@ -34,7 +34,9 @@ def few_rows(rows: Rows) -> bool:
 
 
 @torch.no_grad()
-def eliminate(parts: Sequence[Rows], size: int, *, wanted: int, generator: torch.Generator) -> list[int]:
+def eliminate(
+    task: object, parts: Sequence[Rows], size: int, *, wanted: int, config: object = None, generator: torch.Generator
+) -> list[int]:
     """The s features that are left in the end, and behind them those that were given up last: ``wanted`` in all.
 
     None, where there are many rows of more than 1,024 features.

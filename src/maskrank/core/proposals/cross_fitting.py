@@ -38,19 +38,19 @@ class CrossFit:
     unexplained: Tensor
 
 
-def enough_rows(rows: Rows) -> bool:
+def enough_rows(rows: Rows, config: object = None) -> bool:
     """Whether there is something to learn from and to judge by."""
     return len(rows) >= _LEAST_ROWS
 
 
-def crossfit(
+def cross_fit(
     task: Task,
     rows: Rows,
     subsets: Tensor,
     *,
     config: TrainConfig,
     generator: torch.Generator,
-    most_steps: int = STEPS,
+    max_steps: int = STEPS,
 ) -> CrossFit:
     """Train nets for each subset on two thirds of the rows, three times, and judge them on the other third.
 
@@ -62,7 +62,7 @@ def crossfit(
     rows : Rows
         At most 2,048 of them are used.
     subsets : Tensor (subsets, s)
-    most_steps : int
+    max_steps : int
         Of each net; ``config.max_batches`` is a bound, too.
     """
     n = min(len(rows), _MOST_ROWS) // _FOLDS * _FOLDS
@@ -84,7 +84,7 @@ def crossfit(
         return nets.members(chosen.flatten(0, 2)).view(kinds, places.numel(), task.n_outputs)
 
     weights, optimizer = list(nets.weights), Adam(nets.parameters(), rate=_RATE, betas=(0.9, 0.99))
-    steps = min(most_steps, config.max_batches)
+    steps = min(max_steps, config.max_batches)
     for step in range(steps):
         optimizer.rate = _RATE * (1 - step / steps)
         places = shown.gather(1, torch.randint(shown.shape[1], (_FOLDS, _BATCH), generator=generator))

@@ -11,10 +11,9 @@ from torch import Tensor
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, nth_outside
-from maskrank.core.method.exploration import Exploration, HintedExploration, UniformExploration
 from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
-from maskrank.core.proposals.cross_fitting import crossfit, enough_rows
+from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
 from maskrank.core.proposals.matching_pursuit import Hint, in_turns, screen, screen_again, with_companions
 
 _OTHERS = 0.25  # features that are tried by lot, against those the screens point at
@@ -33,13 +32,11 @@ class Plan:
     ----------
     tried : Tensor (features,)
         Which features are tried at all, sorted; everything else calls them 0, 1, ...
-    exploration : Exploration
     hint : Hint
         What the screens point at; nothing, if there were none.
     """
 
     tried: Tensor
-    exploration: Exploration
     hint: Hint
 
     def shortened(self, config: TrainConfig) -> TrainConfig:
@@ -77,15 +74,15 @@ def plan_search(task: Task, rows: Rows, size: int, *, config: TrainConfig, gener
     """
     d = rows.n_features
     if not config.proposal.enabled:
-        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint())
+        return Plan(torch.arange(d), Hint())
     if size * (size - 1) > _HOLD_A_PAIR * d * (d - 1):
         asked = d >= _NETS_FROM and enough_rows(rows)
-        left = eliminate([rows], size, wanted=size, generator=generator) if asked else []
-        return Plan(torch.arange(d), UniformExploration(d, size, generator), Hint(left=left))
+        left = eliminate(task, [rows], size, wanted=size, generator=generator) if asked else []
+        return Plan(torch.arange(d), Hint(left=left))
     hint = _look(task, rows, size, config=config, generator=generator)
     tried = with_others(hint.features, d, generator)
     hint = hint.renamed(tried)
-    return Plan(tried, HintedExploration(hint.units, len(tried), size, generator), hint)
+    return Plan(tried, hint)
 
 
 def with_others(hinted: Tensor, d: int, generator: torch.Generator) -> Tensor:
@@ -110,7 +107,7 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
         return replace(hint, straight=[])
     each, beyond = _PLENTY
     if sum(len(unit) == 1 for unit in hint.clear) >= each * size + beyond:
-        left = eliminate([rows], size, wanted=wanted, generator=generator)
+        left = eliminate(task, [rows], size, wanted=wanted, generator=generator)
         if left:
             return replace(hint, units=in_turns(hint.units, [(j,) for j in left]), straight=[], left=left)
     known: list[int] = []
@@ -120,7 +117,7 @@ def _look(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: 
             break
         known = clear
         subset = torch.tensor([known], device=rows.device)
-        fitted = crossfit(task, rows, subset, config=config, generator=generator)
+        fitted = cross_fit(task, rows, subset, config=config, generator=generator)
         if not bool(fitted.unexplained.isfinite().all()):
             break
         hint = screen_again(rows, fitted.rows, fitted.unexplained[0], hint, wanted=wanted)
