@@ -16,8 +16,8 @@ from maskrank.core.method.exploration import HintedExploration
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.proposals.backward_elimination import eliminate
-from maskrank.core.proposals.matching_pursuit import Hint
-from maskrank.core.proposals.planning import n_wanted, with_others
+from maskrank.core.proposals.planning import Hint, with_others
+from maskrank.core.proposals.screening import groups_wanted
 from maskrank.core.selection.calibration import polish_selector
 from maskrank.core.selection.tournament import settle
 
@@ -38,7 +38,14 @@ def choose_again(
     optimal : Tensor (s,)
         m*, among those tried.
     """
-    left = eliminate([rows, validation], size, wanted=n_wanted(size), generator=generator)
+    left = eliminate(
+        task,
+        [rows, validation],
+        size,
+        wanted=groups_wanted(size, config.proposal.screening),
+        config=config.proposal.elimination,
+        generator=generator,
+    )
     hint = Hint(units=[(j,) for j in left], left=left)
     tried = with_others(hint.features, rows.n_features, generator)
     hint = hint.renamed(tried)

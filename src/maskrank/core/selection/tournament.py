@@ -19,8 +19,8 @@ from torch import Tensor
 
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
-from maskrank.core.proposals.cross_fitting import STEPS, crossfit, enough_rows
-from maskrank.core.proposals.matching_pursuit import Hint, Unit
+from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
+from maskrank.core.proposals.planning import Hint, Unit
 from maskrank.core.selection.calibration import polish_selector
 
 _MOST_ROUNDS = 2
@@ -38,7 +38,7 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
     """
     best = optimal
     rounds = 1 if hint.left else _MOST_ROUNDS
-    for _ in range(rounds if enough_rows(trainer.rows) else 0):
+    for _ in range(rounds if enough_rows(trainer.rows, trainer.config.cross_fitting) else 0):
         if _nothing_missing(best, hint):
             break
         importance = subset_importance(trainer.selector, best)
@@ -48,13 +48,13 @@ def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor
         finalists, seen = finalists[hopeful], seen[hopeful]
         if len(finalists) == 1:
             break
-        fitted = crossfit(
+        fitted = cross_fit(
             trainer.task,
             trainer.rows,
             finalists,
             config=trainer.config,
             generator=trainer.generator,
-            most_steps=_SHORT_STEPS if hint.left else STEPS,
+            max_steps=_SHORT_STEPS if hint.left else trainer.config.cross_fitting.steps,
         )
         winner = finalists[_winner(fitted.losses, seen)]
         if torch.equal(winner, best):
