@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from maskrank.core.method.operators import ImageCNN as ImageCNN
+    from maskrank.core.recorder import Callback as Callback
     from maskrank.core.recorder import Progress as Progress
     from maskrank.core.scoring.ranking import Ranking as Ranking
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Callback": "maskrank.core.recorder",
     "DualNetClassifier": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
     "ImageCNN": "maskrank.core.method.operators",
@@ -28,7 +30,16 @@ _HOMES = {
     "load": "maskrank.estimators",
     "plot_size_curve": "maskrank.plots",
 }
-__all__ = ["DualNetClassifier", "DualNetRegressor", "ImageCNN", "Progress", "Ranking", "load", "plot_size_curve"]
+__all__ = [
+    "Callback",
+    "DualNetClassifier",
+    "DualNetRegressor",
+    "ImageCNN",
+    "Progress",
+    "Ranking",
+    "load",
+    "plot_size_curve",
+]
 
 
 def __getattr__(name: str) -> Any:

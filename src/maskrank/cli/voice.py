@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from maskrank.core.recorder import Callback, Progress
 from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
-    from maskrank.core.recorder import Progress
     from maskrank.tables import Table
 
 _MOST_NAMED = 8
@@ -72,7 +72,7 @@ class Voice:
         self.tell(_settings(model))
 
 
-class Stages:
+class Stages(Callback):
     """A callback that tells of each stage of a fit when it is over: its batches and its time.
 
     Parameters
@@ -88,12 +88,12 @@ class Stages:
     def __call__(self, progress: Progress) -> None:
         self._batches = progress.batch
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         self.close()
         self._before = self._batches if stage == "search" else 0
         self._stage, self._batches, self._since = stage, self._before, time.perf_counter()
 
-    def learns(self, fact: str) -> None:
+    def on_fact(self, fact: str) -> None:
         self._tell(fact)
 
     def close(self) -> None:

@@ -1,32 +1,37 @@
-"""The whole method in one call: nets, training, ranking and predictor, on tensors."""
+"""The whole course of a fit, from rows to a ranking and a predictor: a list of named stages that hand values on.
+
+propose     closed-form models suggest features, and how to search them      proposals/
+explore     Phase I of Algorithm 1: both nets learn from random subsets      method/
+search      Phase II: the selector proposes subsets, the operator answers    method/
+calibrate   the selector learns from losses on all rows; m_opt again         selection/
+tournament  candidate subsets compete with m_opt on held-out rows            selection/
+predict     the final predictor on the chosen columns                        predictor/
+(the last two once more on all rows, where rows are few)                     selection/reselection
+rank        m*, its scores and the order of the features                     scoring/
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
-from maskrank.core.method.construction import OwnNet, build_trainer
-from maskrank.core.method.operators import SubsetMLP
-from maskrank.core.method.search import subset_importance
+from maskrank.core.method.construction import OwnNet, SearchSpace, build_trainer, lent_random_state
 from maskrank.core.method.tasks import Task
-from maskrank.core.method.training import DualNetTrainer, train_dual_net
-from maskrank.core.predictor.members import Refitted
-from maskrank.core.predictor.refit import collapse, fine_tune, refit_mlp
-from maskrank.core.proposals.planning import plan_search
-from maskrank.core.recorder import Callback, History, Recorder
+from maskrank.core.method.training import train_dual_net
+from maskrank.core.predictor.deployment import deploy
+from maskrank.core.proposals.registry import propose
+from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.ranking import Ranking, rank_features
-from maskrank.core.selection.calibration import polish_selector
-from maskrank.core.selection.reselection import choose_again
-from maskrank.core.selection.tournament import hold_contest
-
-_ROWS_AT_ONCE = 1 << 14  # rows of one forward of the predictor
+from maskrank.core.selection.calibration import calibrate_selector
+from maskrank.core.selection.reselection import reselect
+from maskrank.core.selection.tournament import hold_tournament
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,11 @@ class DualNetResult:
     Attributes
     ----------
     ranking : Ranking
+        Of all columns of the table.
     predictor : nn.Module
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
     held_out : Tensor (validation rows, outputs)
-        What nets that did not learn from the validation rows say of them, from features chosen without them.
+        Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
     history : History
     """
 
@@ -54,141 +60,67 @@ def fit_dual_net(
     rows: Rows,
     validation: Rows,
     *,
+    features: Features,
     size: int,
     config: TrainConfig,
     generator: torch.Generator,
-    names: Sequence[str],
-    columns: Any = None,
     required: Tensor | None = None,
     net: OwnNet | None = None,
     learn_all: bool = False,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[Callable[[Progress], Any]] = (),
 ) -> DualNetResult:
-    """Train both nets, rank the features, and make the predictor on the chosen ones.
+    """Propose, train both nets, decide on a subset, make the predictor, and rank the features.
 
     Parameters
     ----------
+    features : Features
+        What the columns of the rows are in the table.
     size : int
         s, in 1..d-1.
-    names : sequence of str
-        One for each feature.
-    columns : array of int, optional
-        By which numbers history and callbacks call the features; 0..d-1 if not given.
     required : Tensor, optional
-        At most s features that m* holds in any case.
+        At most s features that m* holds in any case; nothing is proposed then.
     net : OwnNet, optional
-        None takes the MLP of the recipe.
+        None takes the MLP of the config.
     learn_all : bool
-        Whether the predictor, when all is decided, may learn from validation rows too. Of few rows (see `again`) the
-        features are then chosen with these, too; ``held_out`` is of those chosen before.
+        Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     """
-    recorder = Recorder(config.max_batches, callbacks)
     if required is not None:
         config = config.using(proposal__enabled=False)
-    recorder.begins("screen")
-    plan = plan_search(task, rows, size, config=config, generator=generator)
-    recorder.learns(plan.summary(rows.n_features))
-    tried, shortened = plan.tried, plan.shortened(config)
-    recorder.max_batches = shortened.max_batches
-    recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
-    recorder.spent("screen")
-    with _reproducible(generator, when=net is not None):
-        trainer = build_trainer(
-            task,
-            rows.only(tried) if len(tried) < rows.n_features else rows,
-            validation.only(tried) if len(tried) < rows.n_features else validation,
-            size=size,
-            config=shortened,
-            exploration=plan.exploration,
-            generator=generator,
-            net=net,
-        )
-        whole = (rows, validation) if learn_all and plan.may_choose_again(rows) else None
-        del rows, validation  # of a large table the features that are tried are enough from here on
-        optimal = train_dual_net(trainer, recorder)
-        recorder.begins("polish")
-        optimal = _with_required(polish_selector(trainer, optimal), required)
-        recorder.spent("polish")
-        recorder.begins("contest")
-        found, optimal = optimal, hold_contest(trainer, optimal, plan.hint)
-        recorder.learns(f"contest: {int((~torch.isin(optimal, found)).sum())} of {size} features changed")
-        recorder.spent("contest")
-        if whole is not None and not plan.is_what_was_left(optimal):
-            whole = None
-        recorder.begins("refit")
-        refitted = _make_predictor(trainer, optimal, callbacks, learn_all=learn_all)
-        held_out = _answers(refitted.judged, trainer.validation, optimal)
-        recorder.spent("refit")
-        if whole is not None:
-            recorder.begins("contest")
-            tried, trainer, optimal = choose_again(task, *whole, size=size, config=config, generator=generator)
-            recorder.call_features((tried if columns is None else torch.as_tensor(columns)[tried]).tolist())
-            recorder.learns("every row counts: the features were chosen again with the held-out rows")
-            recorder.spent("contest")
-            recorder.begins("refit")
-            refitted = _make_predictor(trainer, optimal, callbacks, learn_all=True)
-            recorder.spent("refit")
-        recorder.settled(tuple(optimal.tolist()))
-    predictor = refitted.predictor.eval().requires_grad_(False)
-    return DualNetResult(rank_features(trainer.selector, optimal, tried, names), predictor, held_out, recorder.history)
+    recorder = Recorder(config.max_batches, callbacks)
+    with recorder.stage("propose"):
+        proposal = propose(task, rows, size, config=config, generator=generator)
+        recorder.found(proposal.summary(rows.n_features))
+    policy, pool = proposal.policy, Pool(proposal.pool)
+    recorder.max_batches = policy.max_batches
+    with lent_random_state(generator, when=net is not None):
+        search = SearchSpace(pool, proposal.groups, size)
+        shortened = replace(config, max_batches=policy.max_batches)
+        trainer = build_trainer(task, rows, validation, search, config=shortened, generator=generator, net=net)
+        everything = (rows, validation) if learn_all and policy.may_reselect else None
+        del rows, validation  # of a large table, the features of the pool are enough from here on
+        optimal = train_dual_net(trainer, features, recorder)  # stages "explore" and "search"
+        with recorder.stage("calibrate"):
+            optimal = _with_required(calibrate_selector(trainer, optimal), required)
+        with recorder.stage("tournament"):
+            winner = hold_tournament(trainer, optimal, proposal)
+            recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
+        with recorder.stage("predict"):
+            first = deployed = deploy(trainer, winner, recorder, learn_all=learn_all)
+        if everything is not None and proposal.is_satisfied_by(winner.tolist()):
+            with recorder.stage("tournament"):
+                trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
+                recorder.found("few rows: the features were reselected with the held-out rows")
+            with recorder.stage("predict"):
+                deployed = deploy(trainer, winner, recorder, learn_all=True)
+    recorder.history.add_optimal(features.columns_of(winner))
+    ranking = rank_features(trainer.selector, winner, trainer.pool, features)
+    return DualNetResult(ranking, deployed.predictor, first.held_out, recorder.history)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
-    """The subset with the required features in, and its own first ones for the rest."""
+    """The subset with the required features in, and its own first ones in the places that are left."""
     if required is None:
         return optimal
     required = required.to(optimal.device)
-    rest = optimal[~torch.isin(optimal, required)]
-    return torch.cat([required, rest[: len(optimal) - len(required)]]).sort().values
-
-
-def _make_predictor(
-    trainer: DualNetTrainer, optimal: Tensor, callbacks: Sequence[Callback], *, learn_all: bool
-) -> Refitted:
-    importance = subset_importance(trainer.selector, optimal)[optimal]
-    config, task, rows, validation = trainer.config, trainer.task, trainer.rows, trainer.validation
-    if config.predictor.n_recipes and isinstance(trainer.operator, SubsetMLP):
-        return refit_mlp(
-            task,
-            rows,
-            validation,
-            optimal,
-            importance,
-            config=config,
-            generator=trainer.generator,
-            learn_all=learn_all,
-            callbacks=callbacks,
-        )
-    if config.predictor.n_recipes:
-        trainer.operator.train()
-        fine_tune(
-            trainer.operator,
-            task,
-            rows,
-            validation,
-            optimal,
-            config=config,
-            generator=trainer.generator,
-            callbacks=callbacks,
-        )
-    collapsed = collapse(trainer.operator, optimal)
-    return Refitted(collapsed, collapsed)
-
-
-@torch.no_grad()
-def _answers(nets: nn.Module, rows: Rows, subset: Tensor) -> Tensor:
-    """The outputs of nets on the chosen columns: (rows, outputs)."""
-    nets.eval()
-    parts = rows.all().split(getattr(nets, "rows_at_once", _ROWS_AT_ONCE))
-    return torch.cat([nets(part.columns(subset.unsqueeze(0))[0]) for part in parts])
-
-
-@contextmanager
-def _reproducible(generator: torch.Generator, *, when: bool) -> Iterator[None]:
-    """A user's own net draws from torch's global state (its start, its dropout): lend it one of ours, then restore."""
-    if not when:
-        yield
-        return
-    with torch.random.fork_rng():
-        torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-        yield
+    others = optimal[~torch.isin(optimal, required)]
+    return torch.cat([required, others[: len(optimal) - len(required)]]).sort().values

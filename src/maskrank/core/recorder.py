@@ -1,29 +1,32 @@
-"""What a training run tells while it goes on, and what it remembers."""
+"""What a fit tells while it runs, and what it remembers: one `Recorder` for every stage and every training loop."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import Any
+
+STAGES = ("propose", "explore", "search", "calibrate", "tournament", "predict")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One beat of the training: the operator batches up to one selector step.
+    """A moment of a training loop: in the search, after each selector step; in the predictor's, after a validation.
 
     Attributes
     ----------
-    phase : "explore", "search" or "refit"
-        Phase I, Phase II, and the fit of the final predictor.
+    phase : "explore", "search" or "predict"
+        Phase I, Phase II, and the training of the final predictor.
     batch, max_batches : int
-        Operator batches so far, and the most there can be.
+        Operator batches so far, and the most there can be; steps of the predictor's nets.
     operator_loss, selector_loss : float
-        Means over the beat.
+        Means over the batches since the last selector step.
     validation : float or None
         The last validation figure of m_opt; None before the first.
     optimal : tuple of int
-        m_opt, as sorted feature indices; empty in Phase I.
+        m_opt, as sorted columns of the table; empty in Phase I.
     """
 
     phase: str
@@ -35,31 +38,43 @@ class Progress:
     optimal: tuple[int, ...] = ()
 
 
-class Callback(Protocol):
-    """Anything that can be called with a ``Progress``; it is called once a beat.
+class Callback:
+    """Told of a fit while it runs; override what you need. A plain function of a `Progress` serves as well."""
 
-    One that has a method ``begins(stage)`` is told of each stage as it begins: "screen", "explore", "search",
-    "polish", "contest", "refit"; the last two again where features are chosen a second time. One that has a method
-    ``learns(fact)`` is told in a line what a stage found.
-    """
+    def __call__(self, progress: Progress) -> None:
+        """Progress of a training loop."""
 
-    def __call__(self, progress: Progress) -> None: ...
+    def on_stage(self, stage: str) -> None:
+        """A stage begins, one of `STAGES`; the last two begin again where features are reselected on all rows."""
+
+    def on_fact(self, fact: str) -> None:
+        """What a stage found, in a line."""
+
+
+class _FunctionCallback(Callback):
+    def __init__(self, function: Callable[[Progress], Any]) -> None:
+        self._function = function
+
+    def __call__(self, progress: Progress) -> None:
+        self._function(progress)
 
 
 @dataclass
 class History:
-    """The course of a run, one entry a beat.
+    """The course of a run, one entry a selector step.
 
     Attributes
     ----------
     phase, batch, operator_loss, selector_loss : list
         As in `Progress`.
     validation : list of (batch, value)
-        Each judgement of m_opt on the validation rows.
-    optimal : list of (batch, indices)
+        Each validation figure of m_opt.
+    optimal : list of (batch, columns)
         m_opt each time it changed, and m* at the end.
-    batches, seconds : dict of phase to number
-        What each phase took.
+    batches, seconds : dict of stage to number
+        What each stage took.
+    facts : list of str
+        What the stages found, a line each.
     """
 
     phase: list[str] = field(default_factory=list)
@@ -70,23 +85,28 @@ class History:
     optimal: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     batches: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> History:
         """From what ``dataclasses.asdict`` gives, or JSON made of it."""
         plain = {entry.name: document[entry.name] for entry in fields(cls)}
         plain["validation"] = [(batch, value) for batch, value in plain["validation"]]
-        plain["optimal"] = [(batch, tuple(indices)) for batch, indices in plain["optimal"]]
+        plain["optimal"] = [(batch, tuple(columns)) for batch, columns in plain["optimal"]]
         return cls(**plain)
 
     def add(self, progress: Progress) -> None:
-        """Add one beat."""
+        """Add the entry of one selector step."""
         self.phase.append(progress.phase)
         self.batch.append(progress.batch)
         self.operator_loss.append(progress.operator_loss)
         self.selector_loss.append(progress.selector_loss)
-        if progress.optimal and (not self.optimal or self.optimal[-1][1] != progress.optimal):
-            self.optimal.append((progress.batch, progress.optimal))
+        self.add_optimal(progress.optimal)
+
+    def add_optimal(self, optimal: tuple[int, ...]) -> None:
+        """Note m_opt where it is another than before."""
+        if optimal and (not self.optimal or self.optimal[-1][1] != optimal):
+            self.optimal.append((self.batch[-1] if self.batch else 0, optimal))
 
 
 class Recorder:
@@ -95,66 +115,59 @@ class Recorder:
     Parameters
     ----------
     max_batches : int
-    callbacks : sequence of Callback
+    callbacks : sequence of callable
+        `Callback` objects, or plain functions of a `Progress`.
     """
 
-    def __init__(self, max_batches: int, callbacks: Sequence[Callback] = ()) -> None:
-        self._columns: list[int] | None = None
+    def __init__(self, max_batches: int, callbacks: Sequence[Callable[[Progress], Any]] = ()) -> None:
         self.history = History()
         self.batch = 0
         self.max_batches = max_batches
-        self._callbacks = callbacks
+        self._callbacks = [call if isinstance(call, Callback) else _FunctionCallback(call) for call in callbacks]
         self._since = time.perf_counter()
 
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """A stage that begins now, and ends with the block."""
+        self.begins(name)
+        yield
+        self._spent(name)
+
     def begins(self, stage: str) -> None:
-        """Tell of a stage that begins now."""
-        _tell(self._callbacks, "begins", stage)
+        """Tell of a stage that begins now; its time is counted by `step`, or by `stage`."""
+        for callback in self._callbacks:
+            callback.on_stage(stage)
 
-    def learns(self, fact: str) -> None:
-        """Tell what a stage found."""
-        _tell(self._callbacks, "learns", fact)
+    def found(self, fact: str) -> None:
+        """Note and tell what a stage found."""
+        self.history.facts.append(fact)
+        for callback in self._callbacks:
+            callback.on_fact(fact)
 
-    def call_features(self, columns: list[int]) -> None:
-        """By which numbers the features are called from now on."""
-        self._columns = columns
-
-    def beat(
+    def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()
     ) -> None:
-        """Note one beat of a phase."""
+        """Note one selector step of Phase I or II, and the operator batches before it; m_opt as columns."""
         history = self.history
         self.batch += batches
         history.batches[phase] = history.batches.get(phase, 0) + batches
-        self.spent(phase)
-        optimal = self._called(optimal)
+        self._spent(phase)
         validation = history.validation[-1][1] if history.validation else None
         progress = Progress(phase, self.batch, self.max_batches, operator_loss, selector_loss, validation, optimal)
         history.add(progress)
+        self.tell(progress)
+
+    def tell(self, progress: Progress) -> None:
+        """Tell the callbacks of a loop that the history does not keep."""
         for callback in self._callbacks:
             callback(progress)
 
-    def settled(self, optimal: tuple[int, ...]) -> None:
-        """Note m*, where it is not the last m_opt."""
-        optimal = self._called(optimal)
-        if not self.history.optimal or self.history.optimal[-1][1] != optimal:
-            self.history.optimal.append((self.batch, optimal))
-
-    def _called(self, optimal: tuple[int, ...]) -> tuple[int, ...]:
-        return optimal if self._columns is None else tuple(self._columns[i] for i in optimal)
-
     def validated(self, value: float) -> None:
-        """Note one judgement of m_opt."""
+        """Note one validation figure of m_opt."""
         self.history.validation.append((self.batch, value))
 
-    def spent(self, phase: str) -> None:
-        """Put the time since the last note down to a phase."""
+    def _spent(self, stage: str) -> None:
+        """Put the time since the last note down to a stage."""
         now = time.perf_counter()
-        self.history.seconds[phase] = self.history.seconds.get(phase, 0.0) + now - self._since
+        self.history.seconds[stage] = self.history.seconds.get(stage, 0.0) + now - self._since
         self._since = now
-
-
-def _tell(callbacks: Sequence[Callback], method: str, text: str) -> None:
-    for callback in callbacks:
-        listener = getattr(callback, method, None)
-        if listener is not None:
-            listener(text)

@@ -52,8 +52,8 @@ _PARAMETERS = """
     device : str
         "auto" takes CUDA or MPS where there is one.
     callbacks : tuple of callable
-        Each is called with a `Progress` after every selector step. One that has a method ``begins`` or ``learns``
-        is told there of each stage as it begins, and in a line what the screens and the contest found.
+        Each is called with a `Progress` after every selector step. A `maskrank.Callback` is also told of each stage as
+        it begins, and in a line what a stage found.
     verbose : int
         1 shows a progress bar on standard error.
     random_state : int, Generator, RandomState or None

@@ -15,13 +15,14 @@ import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.data.features import Features
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import step_flops, threads
 from maskrank.core.method.construction import OwnNet
 from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
-from maskrank.core.scoring.ranking import Ranking, expand_ranking
+from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
 from maskrank.estimators.scaling import Array, Columns, Scaling
 from maskrank.estimators.sources import TOO_LARGE, Source, open_source
@@ -152,16 +153,14 @@ def train(
             size=settings.size,
             config=settings.config,
             generator=generator,
-            names=[str(i) for i in candidates],
-            columns=candidates,
+            features=Features(candidates, names, prepared.varies),
             required=_required(prepared.varies[candidates], settings.size),
             learn_all=prepared.validation.source is prepared.training.source,
             net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), len(prepared.varies)),
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    ranking = expand_ranking(result.ranking, candidates, prepared.varies, names)
-    return Trained(ranking, result.predictor, result.held_out, result.history)
+    return Trained(result.ranking, result.predictor, result.held_out, result.history)
 
 
 def scale_target(target: Array, *, standardize: bool) -> Scaling | None:

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from maskrank.core.recorder import Progress
+from maskrank.core.recorder import Callback, Progress
 from maskrank.estimators.fitting import Part, Settings, prepare, train
 from maskrank.estimators.preparation import torch_threads
 from maskrank.estimators.scaling import Array
@@ -123,7 +123,7 @@ class Stability:
         return dict(zip(self.names, values.tolist(), strict=True))
 
 
-class Repeats:
+class Repeats(Callback):
     """Fits in other processes, begun on entry, while this process does one of its own; a context manager.
 
     It is also a callback: where a bar is shown, each call brings it up to date.
@@ -172,7 +172,7 @@ class Repeats:
     def __call__(self, progress: Progress) -> None:
         self._show(self._parallel.n_completed_tasks)
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         """Name a stage of the fit in this process."""
         self._name(f"fits: {stage}")
 

@@ -16,20 +16,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from maskrank.core.recorder import Callback
 from maskrank.core.recorder import Progress as Beat
 
 _TITLES = {
-    "screen": "          screen ",
-    "explore": "Phase I   explore",
-    "search": "Phase II  search ",
-    "polish": "          polish ",
-    "contest": "          contest",
-    "refit": "          refit  ",
+    "propose": "          propose   ",
+    "explore": "Phase I   explore   ",
+    "search": "Phase II  search    ",
+    "calibrate": "          calibrate ",
+    "tournament": "          tournament",
+    "predict": "          predict   ",
 }
 _REFRESH = 0.1  # seconds
 
 
-class ProgressBar:
+class ProgressBar(Callback):
     """Shows the stage and, while nets are trained, batch, losses and the most time that is left; a context manager.
 
     Parameters
@@ -66,7 +67,7 @@ class ProgressBar:
     ) -> None:
         self._bar.stop()
 
-    def begins(self, stage: str) -> None:
+    def on_stage(self, stage: str) -> None:
         """Name a stage, before its first batch if it has any."""
         if stage == "search" and self._stage == "explore":
             self._stage = stage  # one bar for both phases: their batches are counted on

@@ -1,17 +1,19 @@
-"""The nets of a run, and the trainer that turns them into a ranking."""
+"""Builds the two nets of a run, and the trainer around them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import update_by_rows
-from maskrank.core.method.exploration import Exploration
+from maskrank.core.method.exploration import Exploration, GuidedExploration, UniformExploration
 from maskrank.core.method.operators import MaskedModule, SubsetMLP
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.tasks import Task
@@ -36,31 +38,71 @@ class OwnNet:
     width: int
 
 
+@dataclass(frozen=True)
+class SearchSpace:
+    """Which subsets are searched.
+
+    Attributes
+    ----------
+    pool : Pool
+    groups : sequence of tuple of int
+        Proposed feature groups, most promising first; none for a uniform exploration.
+    size : int
+        s.
+    """
+
+    pool: Pool
+    groups: Sequence[tuple[int, ...]]
+    size: int
+
+
+@contextmanager
+def lent_random_state(generator: torch.Generator, *, when: bool) -> Iterator[None]:
+    """A user's own net draws from torch's global state (its start, its dropout): lend it one of ours, then restore."""
+    if not when:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+        yield
+
+
 def build_trainer(
     task: Task,
     rows: Rows,
     validation: Rows,
+    search: SearchSpace,
     *,
-    size: int,
     config: TrainConfig,
-    exploration: Exploration,
     generator: torch.Generator,
     net: OwnNet | None = None,
 ) -> DualNetTrainer:
-    """Both nets, new, and what trains them."""
-    operator = build_operator(task, rows.n_features, size, config=config, generator=generator, net=net)
-    selector = build_selector(rows.n_features, size, config=config, generator=generator)
+    """Both nets, new, and what trains them; of the rows, the features of the pool are kept."""
+    pool, size = search.pool, search.size
+    rows, validation = pool.of(rows), pool.of(validation)
+    operator = build_operator(task, len(pool), size, config=config, generator=generator, net=net)
+    selector = build_selector(len(pool), size, config=config, generator=generator)
     return DualNetTrainer(
         operator.to(rows.device),
         selector.to(rows.device),
         task,
         rows,
         validation,
+        pool=pool,
         size=size,
         config=config,
-        exploration=exploration,
+        exploration=_build_exploration(search, config=config, generator=generator),
         generator=generator,
     )
+
+
+def _build_exploration(search: SearchSpace, *, config: TrainConfig, generator: torch.Generator) -> Exploration:
+    guided, pool = config.proposal.exploration, search.pool
+    if not search.groups or not guided.enabled:
+        return UniformExploration(len(pool), search.size, generator)
+    place = {j: i for i, j in enumerate(pool.features.tolist())}
+    groups = [tuple(place[j] for j in group) for group in search.groups]
+    return GuidedExploration(groups, len(pool), search.size, config=guided, generator=generator)
 
 
 def build_operator(
@@ -72,7 +114,7 @@ def build_operator(
     generator: torch.Generator,
     net: OwnNet | None = None,
 ) -> nn.Module:
-    """The MLP of the recipe, or the user's own net behind a mask."""
+    """The MLP of the config, or the user's own net behind a mask."""
     if net is not None:
         own = net.make(net.width, task.n_outputs)
         _check_net(own, net.width, task.n_outputs)
@@ -114,7 +156,7 @@ def _check_net(net: nn.Module, width: int, n_outputs: int) -> None:
 
 
 def build_selector(n_features: int, size: int, *, config: TrainConfig, generator: torch.Generator) -> Selector:
-    """The selector of the recipe."""
+    """The selector of the config."""
     return Selector(
         n_features,
         hidden=config.selector_hidden,

@@ -9,8 +9,6 @@ from torch import Tensor
 from maskrank.core.data.subsets import top_s
 from maskrank.core.method.selector import Selector
 
-_WATCHED = 1024  # features of the highest importance that may enter after the first round of a search
-
 
 def importance_gradient(selector: Selector, hidden: Tensor, features: Tensor | None = None) -> Tensor:
     """-df_S/dm: positive where the feature lowers the predicted loss.
@@ -53,7 +51,7 @@ def subset_importance(selector: Selector, subset: Tensor, features: Tensor | Non
 
 
 @torch.no_grad()
-def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds: int) -> Tensor:
+def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds: int, n_candidates: int) -> Tensor:
     """Algorithm 2: the subset of lowest predicted loss that a local search finds.
 
     Lines 1-5 take the s features of the highest importance at m_0 = (start, ..., start). A round then tries every
@@ -66,14 +64,14 @@ def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds:
         Sorted indices.
     """
     optimal = top_s(importance_gradient(selector, selector.hidden_at_share(start)), s)  # m_opt
-    return improve_subset(selector, optimal, max_rounds=max_rounds)
+    return improve_subset(selector, optimal, max_rounds=max_rounds, n_candidates=n_candidates)
 
 
 @torch.no_grad()
-def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int) -> Tensor:
+def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int, n_candidates: int) -> Tensor:
     """The validation rounds of Algorithm 2 (lines 6-26), from any subset; never to a higher predicted loss.
 
-    Of many features the first round looks at all; later ones at the 1,024 most important of that round, as one
+    The first round looks at all features; later ones at the ``n_candidates`` most important of that round, as one
     exchange in s moves the selector's derivative little.
     """
     d = selector.n_features
@@ -88,8 +86,8 @@ def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int) -> T
         best = int(predicted.argmin())
         if best == 0:
             break
-        if watched is None and d - len(optimal) > _WATCHED:
-            watched = torch.cat([optimal, importance.topk(_WATCHED).indices]).sort().values
+        if watched is None and d - len(optimal) > n_candidates:
+            watched = torch.cat([optimal, importance.topk(n_candidates).indices]).sort().values
         optimal = candidates[best - 1]
     return optimal
 

@@ -1,7 +1,10 @@
-"""Algorithm 1 of the paper: operator and selector trained in turns.
+"""Algorithm 1 of the paper: alternate training of operator and selector.
 
 What this file is not about: where subsets come from (`exploration`), how the selector is searched (`search`), what a
-loss is (`losses`), when to stop (`stopping`), and what is done with the trained nets (`ranking`, `refit`).
+loss is (`tasks`), when to stop (`stopping`), how the nets are built (`construction`), and what is done with them when
+they are trained (the rooms `selection`, `scoring`, `predictor`).
+
+Inside the nets a feature is called by its place in the pool; what goes out has its number (see `data.features`).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
 from maskrank.core.method.exploration import Exploration
@@ -24,7 +28,7 @@ from maskrank.core.recorder import Recorder
 
 @dataclass(frozen=True)
 class Feedback:
-    """What the operator tells the selector after one beat."""
+    """What the operator tells the selector: the batches since the last selector step."""
 
     subsets: Tensor  # (batches * |M'|, s)
     losses: Tensor  # (batches * |M'|,)
@@ -33,7 +37,7 @@ class Feedback:
 
     @property
     def mean_loss(self) -> float:
-        """L_O over the beat."""
+        """L_O over these batches."""
         return float(self.losses.mean())
 
     @property
@@ -53,13 +57,14 @@ class DualNetTrainer:
         rows: Rows,
         validation: Rows,
         *,
+        pool: Pool,
         size: int,
         config: TrainConfig,
         exploration: Exploration,
         generator: torch.Generator,
     ) -> None:
         self.operator, self.selector, self.task = operator, selector, task
-        self.rows, self.validation = rows, validation
+        self.rows, self.validation, self.pool = rows, validation, pool
         self.size, self.config, self.generator = size, config, generator
         self.exploration = exploration
         self.device = rows.device
@@ -69,7 +74,7 @@ class DualNetTrainer:
         self.selector_optimizer = Adam(selector.parameters(), rate=config.selector_rate)
 
     def explore(self, n: int) -> Tensor:
-        """N subsets to try (lines 2 and 9): (n, s)."""
+        """N random subsets (lines 2 and 9): (n, s)."""
         return self.exploration.subsets(n).to(self.device)
 
     def neighbours(self, subset: Tensor, n: int, s_p: int) -> Tensor:
@@ -102,17 +107,21 @@ class DualNetTrainer:
         n_exploit = max(2, round(self.config.exploit_share * self.config.n_subsets))
         return self.config.n_subsets - n_exploit, n_exploit - 2
 
+    def operator_losses(self, subsets: Tensor) -> Tensor:
+        """The loss of each subset on a new batch of rows: (|M'|, s) -> (|M'|,)."""
+        batch = self.rows.sample(self.config.batch_size, generator=self.generator)
+        return subset_losses(self.operator, self.task, batch, subsets)
+
     def operator_step(self, subsets: Tensor) -> Tensor:
         """One batch of rows on all subsets (lines 3-4 and 13-14); returns the loss of each subset: (|M'|,)."""
-        batch = self.rows.sample(self.config.batch_size, generator=self.generator)
-        losses = subset_losses(self.operator, self.task, batch, subsets)
+        losses = self.operator_losses(subsets)
         self.operator_optimizer.zero_grad()
         losses.mean().backward()  # type: ignore[no-untyped-call]
         self.operator_optimizer.step()
         return losses.detach()
 
-    def operator_beat(self, candidates: Tensor, weights: Tensor | None) -> Feedback:
-        """The operator batches up to the next selector step: (batches, |M'|, s) subsets."""
+    def operator_batches(self, candidates: Tensor, weights: Tensor | None) -> Feedback:
+        """The operator batches before a selector step, on (batches, |M'|, s) subsets."""
         losses = torch.stack([self.operator_step(subsets) for subsets in candidates])  # (batches, |M'|)
         targets = losses - losses.mean(dim=1, keepdim=True) if self.config.centre_targets else losses
         return Feedback(
@@ -133,7 +142,13 @@ class DualNetTrainer:
     def find_optimal(self, *, max_rounds: int) -> Tensor:
         """m_opt of the selector as it stands (line 10, Algorithm 2)."""
         start = 0.5 if self.config.search_start == "half" else self.size / self.rows.n_features
-        return find_optimal_subset(self.selector, self.size, start=start, max_rounds=max_rounds)
+        return find_optimal_subset(
+            self.selector,
+            self.size,
+            start=start,
+            max_rounds=max_rounds,
+            n_candidates=self.config.n_search_candidates,
+        )
 
     @torch.no_grad()
     def validate(self, optimal: Tensor) -> float:
@@ -146,7 +161,7 @@ class DualNetTrainer:
         return float(judge(outputs, batch.y).mean())
 
 
-def train_dual_net(trainer: DualNetTrainer, recorder: Recorder) -> Tensor:
+def train_dual_net(trainer: DualNetTrainer, features: Features, recorder: Recorder) -> Tensor:
     """Algorithm 1. Trains both nets in place and leaves them at the best moment.
 
     Returns
@@ -157,28 +172,34 @@ def train_dual_net(trainer: DualNetTrainer, recorder: Recorder) -> Tensor:
     recorder.begins("explore")
     feedback = _phase_one(trainer, recorder)
     recorder.begins("search")
-    return _phase_two(trainer, recorder, feedback.best)
+    return trainer.pool.at(_phase_two(trainer, features, recorder, feedback.best))
 
 
 def _phase_one(trainer: DualNetTrainer, recorder: Recorder) -> Feedback:
-    """Lines 1-7: both nets learn from random subsets. Returns the last beat's feedback."""
-    config, beat = trainer.config, trainer.config.selector_every
+    """Lines 1-7: both nets learn from random subsets. Returns the last feedback."""
+    config, batches = trainer.config, trainer.config.selector_every
     while True:
-        random = trainer.explore(beat * config.n_subsets).view(beat, config.n_subsets, -1)  # line 2
-        feedback = trainer.operator_beat(random, weights=None)  # lines 3-4
+        random = trainer.explore(batches * config.n_subsets).view(batches, config.n_subsets, -1)  # line 2
+        feedback = trainer.operator_batches(random, weights=None)  # lines 3-4
         loss = trainer.selector_step(feedback)  # lines 5-6
-        recorder.beat("explore", beat, feedback.mean_loss, loss)
+        recorder.step("explore", batches, feedback.mean_loss, loss)
         if recorder.batch >= config.phase1_batches:
             return feedback
 
 
-def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Tensor:
+def _phase_two(trainer: DualNetTrainer, features: Features, recorder: Recorder, best: Tensor) -> Tensor:
     """Lines 8-23: the selector proposes, the operator answers, until m_opt gets no better."""
-    config, beat = trainer.config, trainer.config.selector_every
+    config, batches = trainer.config, trainer.config.selector_every
     weights = trainer.weights()
     optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10
     stopping = EarlyStopping(
-        trainer.operator, trainer.selector, optimal, patience=config.patience, agreement=config.min_agreement
+        trainer.operator,
+        trainer.selector,
+        optimal,
+        patience=config.patience,
+        min_agreement=config.min_agreement,
+        min_progress=config.min_progress,
+        max_patience=config.max_patience,
     )
     next_validation = recorder.batch
     while True:
@@ -190,11 +211,11 @@ def _phase_two(trainer: DualNetTrainer, recorder: Recorder, best: Tensor) -> Ten
                 break
         if recorder.batch >= config.max_batches:
             break
-        proposed = trainer.propose(best, optimal, beat)  # lines 9, 11-12
-        feedback = trainer.operator_beat(proposed, weights)  # lines 13-14
+        proposed = trainer.propose(best, optimal, batches)  # lines 9, 11-12
+        feedback = trainer.operator_batches(proposed, weights)  # lines 13-14
         loss = trainer.selector_step(feedback)  # lines 15-16
         best = feedback.best  # line 17
         optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10, for the next step
-        recorder.beat("search", beat, feedback.mean_loss, loss, tuple(optimal.tolist()))
+        recorder.step("search", batches, feedback.mean_loss, loss, features.columns_of(trainer.pool.at(optimal)))
     stopping.restore()  # line 20
     return stopping.optimal

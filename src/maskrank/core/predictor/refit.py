@@ -151,7 +151,9 @@ def refit_mlp(
                 members.judge(task, shown.held, held_y, step)
                 figures.append(members.figure)
                 for callback in callbacks:
-                    told = Progress("refit", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min()))
+                    told = Progress(
+                        "predict", done + step, total, float(loss.detach()), 0.0, float(members.lowest.min())
+                    )
                     callback(told)
                 if step - members.best_step >= max(1, cycle // 3):
                     break
@@ -195,7 +197,7 @@ def fine_tune(
             if value < lowest:
                 lowest, kept = value, copy.deepcopy(operator.state_dict())
             for callback in callbacks:
-                callback(Progress("refit", step, total, float(loss.detach()), 0.0, lowest))
+                callback(Progress("predict", step, total, float(loss.detach()), 0.0, lowest))
     operator.load_state_dict(kept)
 
 

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.subsets import to_mask
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
@@ -121,43 +122,37 @@ def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArr
     return raw_scores - zero
 
 
-def expand_ranking(
-    ranking: Ranking, columns: NDArray[np.int64], varies: NDArray[np.bool_], names: Sequence[str]
-) -> Ranking:
-    """A ranking of some columns as one of all; a column that does not vary is never above one that does.
+def rank_features(selector: Selector, optimal: Tensor, pool: Pool, features: Features) -> Ranking:
+    """m*, Score(m*) and its anchored form, for all columns of the table.
 
-    Parameters
-    ----------
-    ranking : Ranking
-        Of the columns (c,) out of d.
-    varies : ndarray (d,) of bool
-    names : sequence of str
-        Of all d columns.
-    """
-    support = np.zeros(len(varies), dtype=bool)
-    support[columns] = ranking.support
-    raw_scores = np.full(len(varies), ranking.raw_scores.min())
-    raw_scores[columns] = ranking.raw_scores
-    raw_scores[~varies] = np.nextafter(raw_scores[varies].min(), -np.inf)
-    left_out = ~support & varies if (~support & varies).any() else ~support
-    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, ~left_out))
-
-
-def rank_features(selector: Selector, optimal: Tensor, tried: Tensor, names: Sequence[str]) -> Ranking:
-    """m*, Score(m*) and its anchored form. A feature that was not tried scores as an average one left out.
+    A feature outside the pool scores as an average one left out. A column that is no feature never scores above one
+    that is, nor one that does not vary above one that does.
 
     Parameters
     ----------
     optimal : Tensor (s,)
-        m*, in the selector's numbers.
-    tried : Tensor (features,)
-        Which features the selector knows, sorted.
-    names : sequence of str
-        One for each feature.
+        m*.
+    pool : Pool
+        Which features the selector knows.
+    features : Features
     """
-    known_scores = subset_importance(selector, optimal).cpu().double()
-    left_out = ~to_mask(optimal, selector.n_features).bool().cpu()
+    raw_of_features, of_features = _feature_scores(selector, pool.places(optimal), pool, len(features))
+    support = np.zeros(len(features.names), dtype=bool)
+    support[features.columns] = of_features
+    raw_scores = np.full(len(features.names), raw_of_features.min())
+    raw_scores[features.columns] = raw_of_features
+    raw_scores[~features.varies] = np.nextafter(raw_scores[features.varies].min(), -np.inf)
+    left_out = ~support & features.varies if (~support & features.varies).any() else ~support
+    return Ranking(tuple(features.names), support, raw_scores, anchor(raw_scores, ~left_out))
+
+
+def _feature_scores(
+    selector: Selector, places: Tensor, pool: Pool, d: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Raw scores and support of all d features: (d,) each."""
+    known_scores = subset_importance(selector, places).cpu().double()
+    left_out = ~to_mask(places, selector.n_features).bool().cpu()
     average = float(known_scores[left_out].mean())
-    raw_scores = torch.full((len(names),), average, dtype=torch.float64).scatter_(0, tried, known_scores).numpy()
-    support = to_mask(tried[optimal.cpu()], len(names)).bool().numpy()
-    return Ranking(tuple(names), support, raw_scores, anchor(raw_scores, support))
+    known = pool.features.cpu()
+    raw_scores = torch.full((d,), average, dtype=torch.float64).scatter_(0, known, known_scores).numpy()
+    return raw_scores, to_mask(known[places.cpu()], d).bool().numpy()

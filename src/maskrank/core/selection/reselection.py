@@ -1,7 +1,7 @@
-"""Where rows are few, every row counts: features that an elimination chose are chosen again with all of them.
+"""Reselection on all rows: where rows are few, a subset that backward elimination won with is chosen again.
 
-The rows held out have told by then how good such a choice is. It is made once more with these rows, as a careful
-person does after a validation; the figure stays that of the choice which did not see them.
+The validation rows have told by then how good such a choice is. It is made once more with these rows, as is usual
+after a validation; the validation figure stays that of the choice which did not see them.
 """
 
 from __future__ import annotations
@@ -10,58 +10,39 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
+from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
-from maskrank.core.method.construction import build_trainer
-from maskrank.core.method.exploration import HintedExploration
+from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.proposals.backward_elimination import eliminate
-from maskrank.core.proposals.planning import Hint, with_others
+from maskrank.core.proposals.proposal import pool_with_random
 from maskrank.core.proposals.screening import groups_wanted
-from maskrank.core.selection.calibration import polish_selector
-from maskrank.core.selection.tournament import settle
-
-_BATCHES = 280  # of the operator around the chosen features, from the start
+from maskrank.core.selection.calibration import calibrate_selector
+from maskrank.core.selection.fine_tuning import fine_tune_operator
 
 
-def choose_again(
+def reselect(
     task: Task, rows: Rows, validation: Rows, *, size: int, config: TrainConfig, generator: torch.Generator
-) -> tuple[Tensor, DualNetTrainer, Tensor]:
-    """Eliminate with all rows, and train new nets around what is left, so that its features have scores.
+) -> tuple[DualNetTrainer, Tensor]:
+    """Eliminate with all rows, and train new nets around the survivors, so that they have scores.
 
     Returns
     -------
-    tried : Tensor (features,)
-        As in `Plan`.
     trainer : DualNetTrainer
-        Its training and validation rows are parted as before.
+        Its training and validation rows are split as before.
     optimal : Tensor (s,)
-        m*, among those tried.
+        m*.
     """
-    left = eliminate(
-        task,
-        [rows, validation],
-        size,
-        wanted=groups_wanted(size, config.proposal.screening),
-        config=config.proposal.elimination,
-        generator=generator,
-    )
-    hint = Hint(units=[(j,) for j in left], left=left)
-    tried = with_others(hint.features, rows.n_features, generator)
-    hint = hint.renamed(tried)
-    optimal = torch.tensor(sorted(hint.left[:size]), device=rows.device)
-    parts = [part.only(tried) for part in (rows, validation)]
+    wanted, proposal = groups_wanted(size, config.proposal.screening), config.proposal
+    order = eliminate(task, [rows, validation], size, wanted=wanted, config=proposal.elimination, generator=generator)
+    pool = Pool(pool_with_random(order, rows.n_features, share=proposal.random_share, generator=generator))
+    optimal = torch.tensor(sorted(order[:size]), device=rows.device)
+    parts = [part.only(pool.features) for part in (rows, validation)]
     everything = Rows(torch.cat([part.all().dense() for part in parts]), torch.cat([part.y for part in parts]))
-    trainer = build_trainer(
-        task,
-        everything,
-        parts[1],
-        size=size,
-        config=config,
-        exploration=HintedExploration(hint.units, len(tried), size, generator),
-        generator=generator,
-    )
-    settle(trainer, optimal, batches=_BATCHES)
-    polish_selector(trainer, optimal, search=False)
+    search = SearchSpace(pool, [(j,) for j in order], size)
+    trainer = build_trainer(task, everything, parts[1], search, config=config, generator=generator)
+    fine_tune_operator(trainer, optimal, batches=config.reselection.batches)
+    calibrate_selector(trainer, optimal, search=False)
     trainer.rows = parts[0]
-    return tried, trainer, optimal
+    return trainer, optimal

@@ -1,13 +1,9 @@
-"""When the screens saw something that the search left out: a contest between nets of their own.
+"""A tournament between candidate subsets, each with small nets of its own, on rows they did not learn from.
 
-The operator serves every subset at once, and what is hard to learn may drown in it. Where features or pairs beyond
-chance are missing from m_opt, or those whose lines explain most together, subsets that take them in compete with it,
-each with small nets of its own. A net is judged on training rows that it did not learn from, so that a feature which
-only seemed to help does not win.
-
-Where an elimination proposes a subset (see `plan`), that one competes, and the nets alone decide: no feature stands
-out there that must not be missed. It has seen the rows that judge, so it has some advantage; the rows held out have
-not, and tell what the choice is worth.
+The operator serves every subset at once, and what is hard to learn may drown in it. Where m_opt leaves out something
+of the proposal, subsets that take it in compete with m_opt. Held-out losses decide, together with the evidence of the
+screens; where backward elimination has proposed a whole subset, held-out losses decide alone. (The elimination has
+seen the rows that judge it, which is some advantage; the validation rows have not, and tell what the choice is worth.)
 """
 
 from __future__ import annotations
@@ -17,131 +13,122 @@ import math
 import torch
 from torch import Tensor
 
+from maskrank.core.config import TournamentConfig
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
-from maskrank.core.proposals.planning import Hint, Unit
-from maskrank.core.selection.calibration import polish_selector
-
-_MOST_ROUNDS = 2
-_CHALLENGERS = 9  # of a round
-_HOPE = 0.5  # of what the screens saw in m_opt that they must see in a challenger
-_SEEN_MORE = 0.5  # by how much further beyond chance something must be to count
-_SETTLING, _SHORT_SETTLING = 160, 80  # operator batches around a new m_opt
-_SHORT_STEPS = 200  # of the nets, where they judge an elimination
+from maskrank.core.proposals.proposal import FeatureGroup, Proposal
+from maskrank.core.selection.calibration import calibrate_selector
+from maskrank.core.selection.fine_tuning import fine_tune_operator
 
 
-def hold_contest(trainer: DualNetTrainer, optimal: Tensor, hint: Hint) -> Tensor:
-    """Let subsets with clear units compete with m_opt, round after round, while one of them wins.
+def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal) -> Tensor:
+    """Let subsets that follow the proposal compete with m_opt, round after round, while one of them wins.
 
-    If m_opt changes, the operator is trained on around it, and the selector's scores follow.
+    If m_opt changes, the operator is fine-tuned around it, and the selector is calibrated again.
     """
+    config, policy = trainer.config.tournament, proposal.policy
     best = optimal
-    rounds = 1 if hint.left else _MOST_ROUNDS
-    for _ in range(rounds if enough_rows(trainer.rows, trainer.config.cross_fitting) else 0):
-        if _nothing_missing(best, hint):
+    may_compete = config.enabled and enough_rows(trainer.rows, trainer.config.cross_fitting)
+    for _ in range(policy.tournament_rounds if may_compete else 0):
+        if proposal.is_satisfied_by(best.tolist()):
             break
-        importance = subset_importance(trainer.selector, best)
-        finalists = torch.tensor([tuple(best.tolist()), *_challengers(best, hint, importance)], device=best.device)
-        seen = torch.zeros(len(finalists), device=best.device) if hint.left else _seen(finalists, hint)
-        hopeful = seen >= _HOPE * seen[0]
-        finalists, seen = finalists[hopeful], seen[hopeful]
-        if len(finalists) == 1:
+        candidates = torch.tensor(
+            [tuple(best.tolist()), *_candidates(best, proposal, _by_importance(trainer, best, proposal), config)],
+            device=best.device,
+        )
+        evidence = evidence_for(candidates, proposal)
+        hopeful = evidence >= config.min_evidence_share * evidence[0]
+        candidates, evidence = candidates[hopeful], evidence[hopeful]
+        if len(candidates) == 1:
             break
         fitted = cross_fit(
             trainer.task,
             trainer.rows,
-            finalists,
+            trainer.pool.places(candidates),
             config=trainer.config,
             generator=trainer.generator,
-            max_steps=_SHORT_STEPS if hint.left else trainer.config.cross_fitting.steps,
+            max_steps=policy.cross_fitting_steps,
         )
-        winner = finalists[_winner(fitted.losses, seen)]
+        winner = candidates[best_candidate(fitted.losses, evidence, margin=config.evidence_margin)]
         if torch.equal(winner, best):
             break
         best = winner
     if torch.equal(best, optimal):
         return optimal
-    settle(trainer, best, batches=_SHORT_SETTLING if hint.left else _SETTLING)
-    return polish_selector(trainer, best, search=False)
+    fine_tune_operator(trainer, best, batches=policy.fine_tune_batches)
+    return calibrate_selector(trainer, best, search=False)
 
 
-def _nothing_missing(best: Tensor, hint: Hint) -> bool:
-    """Whether a subset holds all clear units, and, in the places they leave, the straight features it has room for.
+def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float) -> int:
+    """The lowest mean loss, unless another candidate has enough more evidence to make up for its higher one.
 
-    Where there is an elimination, whether the subset is what that leaves.
-    """
-    inside = set(best.tolist())
-    if hint.left:
-        return inside == set(hint.left[: len(inside)])
-    if not all(inside.issuperset(unit) for unit in hint.clear):
-        return False
-    return inside.issubset(hint.clear_features) or inside.issuperset(hint.straight[: len(inside)])
-
-
-def _winner(losses: Tensor, seen: Tensor) -> int:
-    """The lowest mean loss, unless the screens saw enough more in another to make up for its higher one.
-
-    Both are on the scale of log-likelihoods: a mean that lies z standard errors higher speaks with z²/2 against a
-    subset, and what the screens saw in it is half a square of a normal number, less what chance has its choice of.
+    Both are log-likelihoods: a mean that lies z standard errors higher speaks with z²/2 against a subset, and the
+    evidence is half a squared normal number, corrected for multiple tests.
 
     Parameters
     ----------
-    losses : Tensor (finalists, n)
-    seen : Tensor (finalists,)
+    losses : Tensor (candidates, n)
+    evidence : Tensor (candidates,)
+    margin : float
+        By which the sum of both must be higher to win.
     """
     lowest = int(losses.mean(dim=1).argmin())
-    apart = losses - losses[lowest]  # (finalists, n)
+    apart = losses - losses[lowest]  # (candidates, n)
     errors = (apart.std(dim=1) / math.sqrt(losses.shape[1])).clamp(min=1e-12)
-    worth = seen - (apart.mean(dim=1) / errors).square() / 2
-    best = int(worth.argmax())
-    return best if worth[best] >= worth[lowest] + _SEEN_MORE else lowest
+    support = evidence - (apart.mean(dim=1) / errors).square() / 2
+    best = int(support.argmax())
+    return best if support[best] >= support[lowest] + margin else lowest
 
 
-def _seen(subsets: Tensor, hint: Hint) -> Tensor:
-    """How far the clear units of each subset are beyond chance, in sum: (subsets,)."""
+def evidence_for(subsets: Tensor, proposal: Proposal) -> Tensor:
+    """The evidence of the significant groups that each subset holds, in sum: (subsets,). 0 where it does not count."""
+    if not proposal.policy.weighs_evidence:
+        return torch.zeros(len(subsets), device=subsets.device)
     held = [set(subset) for subset in subsets.tolist()]
-    sums = [sum(far for unit, far in hint.clear.items() if some.issuperset(unit)) for some in held]
+    sums = [sum(value for group, value in proposal.evidence.items() if some.issuperset(group)) for some in held]
     return torch.tensor(sums, dtype=torch.float32, device=subsets.device)
 
 
-def _challengers(best: Tensor, hint: Hint, importance: Tensor) -> list[tuple[int, ...]]:
-    """Subsets of the clear units alone; with one, two, ... of those that are missing; with each of these.
+def _by_importance(trainer: DualNetTrainer, best: Tensor, proposal: Proposal) -> list[int]:
+    """The features of m_opt, those that should leave it last in front: significant ones, then by importance."""
+    places = trainer.pool.places(best)
+    importance = dict(zip(best.tolist(), subset_importance(trainer.selector, places)[places].tolist(), strict=True))
+    significant = set(proposal.significant)
+    return sorted(best.tolist(), key=lambda j: (j not in significant, -importance[j]))
 
-    What is left of the room goes to the features of m_opt, or to companions of the clear ones. Where there is an
-    elimination, what that leaves, with and without the clear pairs, and the clear units alone.
+
+def _candidates(best: Tensor, proposal: Proposal, own: list[int], config: TournamentConfig) -> list[tuple[int, ...]]:
+    """Candidate subsets, filled up with features of m_opt.
+
+    The survivors of the elimination, with and without the significant pairs; all significant groups, with and without
+    correlated features; the linear elimination order; and, where evidence counts, one, two, ... of the groups that
+    m_opt lacks, and each of them alone.
     """
-    inside = best.tolist()
-    missing = [unit for unit in hint.clear if not set(inside).issuperset(unit)]
-    clear = set(hint.clear_features)
-    own = sorted(inside, key=lambda j: (j not in clear, -float(importance[j])))  # the last to leave comes first
-    groups: list[tuple[list[Unit], list[int]]] = [
-        ([], [*hint.left, *own]),
-        ([unit for unit in hint.clear if hint.left and len(unit) > 1], [*hint.left, *own]),
-        (list(hint.clear), own),
-        (list(hint.clear), [*hint.companions, *own]),
-        ([], [*hint.straight, *own]),
+    inside, significant = best.tolist(), list(proposal.evidence)
+    fills: list[tuple[list[FeatureGroup], list[int]]] = []
+    if proposal.elimination_order:
+        pairs = [group for group in significant if len(group) > 1]
+        survivors = [*proposal.elimination_order, *own]
+        fills += [([], survivors), (pairs, survivors)]
+    fills += [
+        (significant, own),
+        (significant, [*proposal.correlated, *own]),
+        ([], [*proposal.linear_order, *own]),
     ]
-    for k, unit in enumerate([] if hint.left else missing, 1):
-        groups += [([unit], own), (missing[:k], own)]
-    subsets = (tuple(_filled(units, rest, len(inside))) for units, rest in groups)
-    return [subset for subset in dict.fromkeys(subsets) if subset != tuple(inside)][:_CHALLENGERS]
+    if proposal.policy.weighs_evidence:
+        missing = [group for group in significant if not set(inside).issuperset(group)]
+        for k, group in enumerate(missing, 1):
+            fills += [([group], own), (missing[:k], own)]
+    subsets = (tuple(_filled(groups, others, len(inside))) for groups, others in fills)
+    return [subset for subset in dict.fromkeys(subsets) if subset != tuple(inside)][: config.n_candidates]
 
 
-def _filled(units: list[Unit], rest: list[int], size: int) -> list[int]:
-    """A subset of these units, as many as it has room for, and of the first ones of the rest: sorted."""
+def _filled(groups: list[FeatureGroup], others: list[int], size: int) -> list[int]:
+    """A subset of these groups, as many as it has room for, and of the first ones of the others: sorted."""
     chosen: list[int] = []
-    for unit in [*units, *((j,) for j in rest)]:
-        new = [j for j in unit if j not in chosen]
+    for group in [*groups, *((j,) for j in others)]:
+        new = [j for j in group if j not in chosen]
         if len(chosen) + len(new) <= size:
             chosen += new
     return sorted(chosen)
-
-
-def settle(trainer: DualNetTrainer, optimal: Tensor, *, batches: int) -> None:
-    """Train the operator on around a subset, at a rate that falls to 0."""
-    config, optimizer = trainer.config, trainer.operator_optimizer
-    batches = min(batches, config.max_batches)
-    for batch in range(batches):
-        optimizer.rate = config.operator_rate * (1 - batch / batches)
-        trainer.operator_step(trainer.propose(optimal, optimal, 1)[0])

@@ -1,0 +1,63 @@
+"""From the trained nets and m* to the final predictor, and to its predictions for the validation rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from maskrank.core import limits
+from maskrank.core.method.search import subset_importance
+from maskrank.core.method.training import DualNetTrainer
+from maskrank.core.predictor.training import make_predictor
+from maskrank.core.recorder import Recorder
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The final predictor, and what held-out rows say of it.
+
+    Attributes
+    ----------
+    predictor : nn.Module
+        (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
+    held_out : Tensor (validation rows, outputs)
+        Predictions for the validation rows, by nets that did not learn from them.
+    """
+
+    predictor: nn.Module
+    held_out: Tensor
+
+
+def deploy(trainer: DualNetTrainer, optimal: Tensor, recorder: Recorder, *, learn_all: bool) -> Deployed:
+    """Make the predictor on the chosen features: (s,).
+
+    Parameters
+    ----------
+    learn_all : bool
+        Whether nets may learn from validation rows, too.
+    """
+    places = trainer.pool.places(optimal)
+    fitted = make_predictor(
+        trainer.operator,
+        trainer.task,
+        trainer.rows,
+        trainer.validation,
+        places,
+        subset_importance(trainer.selector, places)[places],
+        config=trainer.config,
+        generator=trainer.generator,
+        learn_all=learn_all,
+        callbacks=(recorder.tell,),
+    )
+    held_out = _outputs(fitted.held_out, trainer, places)
+    return Deployed(fitted.predictor.eval().requires_grad_(False), held_out)
+
+
+@torch.no_grad()
+def _outputs(nets: nn.Module, trainer: DualNetTrainer, places: Tensor) -> Tensor:
+    """The outputs of nets on the chosen columns of the validation rows: (rows, outputs)."""
+    nets.eval()
+    parts = trainer.validation.all().split(getattr(nets, "rows_at_once", limits.PREDICTED_ROWS))
+    return torch.cat([nets(part.columns(places.unsqueeze(0))[0]) for part in parts])
