@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class ScreeningConfig:
-    """Univariate and pairwise screening by orthogonal matching pursuit (see `proposals.matching_pursuit`).
+    """Univariate and pairwise screening by orthogonal matching pursuit (see `proposals.screening`).
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Cross-fitting: small nets on given subsets, judged on rows they did not learn from.
 
 All subsets share rows, folds, batches and initial weights, so that their losses are compared pairwise. The residuals
-of the held-out rows are what a next screen looks at.
+of the held-out rows are what is screened next.
 """
 
 from __future__ import annotations

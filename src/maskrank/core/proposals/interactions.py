@@ -1,7 +1,7 @@
 """Pairwise interactions: a search over all pairs by matrix products, and a joint test of each promising pair.
 
-A product of two features counts as an interaction in so far as no smooth function of either explains it. Some
-interactions, such as a ring, are too weak in any single product. The joint test looks at several cosines of both
+A product of two features counts as an interaction in so far as no smooth function of either predicts it. Some
+interactions, such as a ring, are too weak in any single product. The joint test takes several cosines of both
 ranks and all their products at once.
 """
 

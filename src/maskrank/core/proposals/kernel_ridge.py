@@ -78,7 +78,7 @@ def exchange(
         reduced = [distances - squared_distances(some[:, [out]]) for out in least_needed]
         added = [squared_distances(x[:, [j]]) for j in eliminated[: config.n_entering].tolist()]
         errors = torch.stack(
-            [_errors(((rest + one) * scale for one in added), target, config.kernel_ridge) for rest in reduced]
+            [_errors(((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
         )  # (leaving, entering)
         best = int(errors.argmin())
         before = leave_one_out_error(distances * scale, target, ridge=config.kernel_ridge)
@@ -101,12 +101,12 @@ def best_inverse_width(x: Tensor, target: Tensor, start: float, config: Eliminat
 
     errors = {start: error(start)}
     for factor in (0.5, 2.0):
-        tried = min(errors, key=errors.__getitem__) * factor
-        while tried not in errors and lowest <= tried <= highest:
-            errors[tried] = error(tried)
-            if errors[tried] > min(errors.values()):
+        width = min(errors, key=errors.__getitem__) * factor
+        while width not in errors and lowest <= width <= highest:
+            errors[width] = error(width)
+            if errors[width] > min(errors.values()):
                 break
-            tried *= factor
+            width *= factor
     return min(errors, key=errors.__getitem__)
 
 

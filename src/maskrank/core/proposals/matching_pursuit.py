@@ -59,7 +59,7 @@ class Residual:
 
     def project_out(self, columns: Tensor) -> Tensor:
         """Project some columns out of the target; returns the directions that are new in them: (n, new)."""
-        for _ in range(2):  # the second time for what rounding left
+        for _ in range(2):  # twice, against rounding errors
             columns = columns - self.basis @ (self.basis.t() @ columns)
         new = orthonormal_basis(columns, min_size=0.5 * math.sqrt(self.min_new))
         self.target = self.target - new @ (new.t() @ self.target)

@@ -1,8 +1,8 @@
 """Screening: features and pairs that are associated with the target, found before any net is trained.
 
 Among thousands of features a random subset rarely holds the few that matter, least of all two that matter only
-together. A screen tests single features and pairs, takes significant ones by orthogonal matching pursuit, and looks
-again at the residual. It proposes and decides nothing.
+together. A screen tests single features and pairs, takes significant ones by orthogonal matching pursuit, and screens
+the residual again. It proposes and decides nothing.
 """
 
 from __future__ import annotations

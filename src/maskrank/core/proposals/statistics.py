@@ -1,9 +1,9 @@
 """Statistics behind the screens: columns and bases of features, sums of squares, corrected evidence.
 
 A feature is a row of n values here. It is tested by its standardised column, clipped so that an outlier counts for
-little, and by cosines of its ranks. A sum of squares that chance explains is chi-squared; `wilson_hilferty` brings it
-to a standard normal deviate z, and `corrected_evidence` is z²/2, a gain in log-likelihood, less the log of the number
-of tests (Bonferroni).
+little, and by cosines of its ranks. Under the null hypothesis a sum of squares is chi-squared. `wilson_hilferty`
+brings it to a standard normal deviate z. `corrected_evidence` is z²/2, a gain in log-likelihood, less the log of the
+number of tests (Bonferroni).
 """
 
 from __future__ import annotations
