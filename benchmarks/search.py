@@ -8,12 +8,11 @@ Without names all sections are run. The tables go to results/search.md, one sect
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import torch
@@ -21,12 +20,7 @@ from joblib import Parallel, delayed
 from sklearn.datasets import make_classification
 
 from maskrank import DualNetClassifier, DualNetRegressor
-from maskrank.core import pipeline as dual_net
-from maskrank.core.method import exploration
-from maskrank.core.proposals import matching_pursuit as screens
-from maskrank.core.proposals import planning as plan
-from maskrank.core.selection import calibration as polish
-from maskrank.core.selection import tournament as contest
+from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.datasets import (
     make_nonlinear_regression,
     make_orange_skin,
@@ -72,16 +66,16 @@ def copied_rows(name: str, seed: int) -> tuple[Any, Any, int]:
     return np.hstack([X, copies]), y, len(relevant)
 
 
-def fit(kind: Any, size: int, X: Any, y: Any, seed: int) -> tuple[Any, float]:
+def fit(kind: Any, size: int, X: Any, y: Any, seed: int, config: TrainConfig = DEFAULT) -> tuple[Any, float]:
     torch.set_num_threads(1)
     started = time.perf_counter()
-    model = kind(size, random_state=seed).fit(X, y)
+    model = kind(size, preset=config, random_state=seed).fit(X, y)
     return model, time.perf_counter() - started
 
 
-def precision_of_madelon(seed: int, size: int) -> tuple[float, int, float]:
+def precision_of_madelon(seed: int, size: int, config: TrainConfig = DEFAULT) -> tuple[float, int, float]:
     X, y = madelon_rows(seed)
-    model, seconds = fit(DualNetClassifier, size, X, y, seed)
+    model, seconds = fit(DualNetClassifier, size, X, y, seed, config)
     chosen = np.flatnonzero(model.support_)
     good = chosen[chosen < 20]
     rank = int(np.linalg.matrix_rank(X[:, good] - X[:, good].mean(axis=0), tol=1e-6 * len(X))) if len(good) else 0
@@ -99,8 +93,8 @@ def madelon(jobs: int) -> list[str]:
     return lines
 
 
-def found_of_weak(seed: int) -> tuple[int, float]:
-    model, seconds = fit(DualNetRegressor, 10, *weak_rows(seed), seed)
+def found_of_weak(seed: int, config: TrainConfig = DEFAULT) -> tuple[int, float]:
+    model, seconds = fit(DualNetRegressor, 10, *weak_rows(seed), seed, config)
     return int(model.support_[:10].sum()), seconds
 
 
@@ -135,7 +129,7 @@ def shuffled(jobs: int) -> list[str]:
     asked += [(name, seed, False) for name in PAPER_PROBLEMS for seed in range(5)]
     results = Parallel(jobs)(delayed(signal_of)(*job) for job in asked)
     lines = ["| labels | fits | signal is false | median of the largest score |", "|---|---|---|---|"]
-    for title, mixed in (("shuffled, all problems in turns", True), ("true, the paper's three problems", False)):
+    for title, mixed in (("shuffled, all problems", True), ("true, the paper's three problems", False)):
         some = [(signal, largest) for _, was, signal, largest in results if was == mixed]
         none = sum(not signal for signal, _ in some)
         lines.append(f"| {title} | {len(some)} | {none} | {np.median([largest for _, largest in some]):.4f} |")
@@ -158,63 +152,33 @@ def copies(jobs: int) -> list[str]:
     return lines
 
 
-def _no_contest(trainer: Any, optimal: Any, hint: Any) -> Any:
-    return optimal
-
-
-def _uniform_in_pool(units: Any, d: int, s: int, generator: Any) -> Any:
-    return exploration.UniformExploration(d, s, generator)
-
-
-def _no_companions(rows: Any, hint: Any, **_: Any) -> Any:
-    return hint
-
-
-def _searched_alone(trainer: Any, optimal: Any) -> Any:
-    return trainer.find_optimal(max_rounds=trainer.config.final_rounds)
-
-
-def _no_pairs(*_: Any, **__: Any) -> Any:
-    return torch.tensor([[0, 1]])
-
-
-class _NoBends:
-    @staticmethod
-    def promising(*_: Any) -> None:
-        return None
-
-
-def _no_screens(task: Any, rows: Any, size: int, *, config: Any, generator: Any) -> Any:
-    d = rows.n_features
-    return plan.Plan(torch.arange(d), exploration.UniformExploration(d, size, generator), screens.Hint([], {}, [], []))
-
-
-REMOVED: dict[str, list[tuple[Any, str, Any]]] = {
-    "nothing": [],
-    "all screens": [(dual_net, "plan_search", _no_screens)],
-    "all screens of pairs": [(screens, "best_partners", _no_pairs), (screens, "BentPairs", _NoBends)],
-    "pairs that bend together": [(screens, "BentPairs", _NoBends)],
-    "looks at what nets leave": [(plan, "_LOOKS_AFTER_NETS", 0)],
-    "companions": [(plan, "with_companions", _no_companions)],
-    "hinted draws": [(plan, "HintedExploration", _uniform_in_pool)],
-    "contest": [(dual_net, "hold_contest", _no_contest)],
-    "preference for what was seen": [(contest, "_SEEN_MORE", float("inf"))],
-    "measured choice in the polish": [(polish, "_better", _searched_alone)],
+REMOVED: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "all proposals": {"proposal__enabled": False},
+    "screening of pairs": {"proposal__screening__pairs": False},
+    "joint test of pairs": {"proposal__screening__joint_pairs": False},
+    "screening of residuals": {"proposal__screening__residual_rounds": 0},
+    "correlated features": {"proposal__screening__correlated": False},
+    "backward elimination": {"proposal__elimination__enabled": False},
+    "guided exploration": {"proposal__exploration__enabled": False},
+    "calibration": {"calibration__n_subsets": 0},
+    "measured candidates": {"calibration__measure_candidates": False},
+    "tournament": {"tournament__enabled": False},
+    "evidence in the tournament": {"tournament__evidence_margin": math.inf},
+    "reselection": {"reselection__enabled": False},
 }
 
 
 def share_found(removed: str, name: str, seed: int) -> float:
-    with ExitStack() as stack:
-        for where, attribute, value in REMOVED[removed]:
-            stack.enter_context(mock.patch.object(where, attribute, value))
-        if name.startswith("madelon"):
-            return precision_of_madelon(10 + seed, int(name.split()[-1]))[0]
-        if name == "weak":
-            return found_of_weak(10 + seed)[0] / 10
-        problem, d = name.rsplit(" ", 1)
-        X, y, relevant = NEEDLES[problem](833, int(d), random_state=[7, seed])
-        model, _ = fit(DualNetClassifier, len(relevant), X, y, seed)
-        return float(model.support_[relevant].mean())
+    config = DEFAULT.using(**REMOVED[removed])
+    if name.startswith("madelon"):
+        return precision_of_madelon(10 + seed, int(name.split()[-1]), config)[0]
+    if name == "weak":
+        return found_of_weak(10 + seed, config)[0] / 10
+    problem, d = name.rsplit(" ", 1)
+    X, y, relevant = NEEDLES[problem](833, int(d), random_state=[7, seed])
+    model, _ = fit(DualNetClassifier, len(relevant), X, y, seed, config)
+    return float(model.support_[relevant].mean())
 
 
 ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 1024", "madelon 20", "weak")
@@ -232,7 +196,7 @@ def ablation(jobs: int) -> list[str]:
 
 
 def time_of_small(jobs: int) -> list[str]:
-    """With and without the pieces of the search, in turns and one at a time."""
+    """With and without the pieces of the search, interleaved and one at a time."""
     del jobs
     lines = ["| problem, s = 5 | with | without | ratio |", "|---|---|---|---|"]
     for name, make in PAPER_PROBLEMS.items():
@@ -241,10 +205,8 @@ def time_of_small(jobs: int) -> list[str]:
         for seed in range(6):
             X, y, _ = make(512, random_state=[8, seed])
             spent[seed, 0] = fit(kind, 5, X, y, seed)[1]
-            with ExitStack() as stack:
-                for where, attribute, value in [*REMOVED["all screens"], *REMOVED["contest"]]:
-                    stack.enter_context(mock.patch.object(where, attribute, value))
-                spent[seed, 1] = fit(kind, 5, X, y, seed)[1]
+            plain = DEFAULT.using(**REMOVED["all proposals"], **REMOVED["tournament"])
+            spent[seed, 1] = fit(kind, 5, X, y, seed, plain)[1]
         first, second = spent[1:].mean(axis=0)  # the first fits warm up
         lines.append(f"| {name} | {first:.2f} s | {second:.2f} s | {first / second:.2f} |")
     return lines

@@ -59,7 +59,7 @@ def test_values_read_where_they_live_are_the_scaled_table(
 def test_some_features_of_a_table_are_those_columns(
     kind: str, held: bool, table: torch.Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("maskrank.core.data.rows._MOST_HELD", 1 << 20 if held else 0)
+    monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 1 << 20 if held else 0)
     scale = Scale(torch.randn(D, dtype=torch.float64), torch.rand(D, dtype=torch.float64) + 0.5)
     everything, index = torch.arange(D), torch.arange(5, N)
     matrix = csr_array(table.numpy())

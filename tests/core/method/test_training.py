@@ -2,21 +2,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
-from maskrank.core.config import DEFAULT, PAPER, TrainConfig
+from maskrank.core.config import PAPER, TrainConfig
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
-from maskrank.core.method.construction import build_operator, build_selector
-from maskrank.core.method.exploration import UniformExploration
-from maskrank.core.method.selector import Selector
-from maskrank.core.method.stopping import EarlyStopping
+from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.tasks import RegressionTask
 from maskrank.core.method.training import DualNetTrainer, train_dual_net
 from maskrank.core.recorder import Progress, Recorder
-from maskrank.core.selection.calibration import measured_losses, polish_selector
 
 D, S = 8, 3
+FEATURES = Features.all_of([f"x{j}" for j in range(D)])
 SMALL = replace(PAPER, operator_hidden=(8,), selector_hidden=(8,), phase1_batches=24, max_batches=80, n_subsets=10)
 
 
@@ -24,18 +23,9 @@ def make_trainer(config: TrainConfig = SMALL, seed: int = 0) -> DualNetTrainer:
     g = torch.Generator().manual_seed(seed)
     x = torch.randn((60, D), generator=g)
     y = x[:, :2].sum(dim=1, keepdim=True)
-    task = RegressionTask()
-    return DualNetTrainer(
-        build_operator(task, D, S, config=config, generator=g),
-        build_selector(D, S, config=config, generator=g),
-        task,
-        Rows(x[:40], y[:40]),
-        Rows(x[40:], y[40:]),
-        size=S,
-        config=config,
-        exploration=UniformExploration(D, S, g),
-        generator=g,
-    )
+    search = SearchSpace(Pool(torch.arange(D)), [], S)
+    rows, validation = Rows(x[:40], y[:40]), Rows(x[40:], y[40:])
+    return build_trainer(RegressionTask(), rows, validation, search, config=config, generator=g)
 
 
 def test_candidates_are_half_random_and_hold_best_and_optimal() -> None:
@@ -64,7 +54,7 @@ def test_the_selector_steps_once_in_eight_operator_batches(monkeypatch: pytest.M
 
         monkeypatch.setattr(optimizer, "step", counted)
     recorder = Recorder(SMALL.max_batches)
-    train_dual_net(trainer, recorder)
+    train_dual_net(trainer, FEATURES, recorder)
     assert steps["operator"] == recorder.batch == 80
     assert steps["selector"] == steps["operator"] // 8
     assert recorder.history.batches == {"explore": 24, "search": 56}
@@ -82,13 +72,13 @@ def test_only_the_optimal_subset_is_ever_shown_to_the_validation_rows(monkeypatc
 
     monkeypatch.setattr(trainer.operator, "forward", watching)
     recorder = Recorder(SMALL.max_batches)
-    train_dual_net(trainer, recorder)
+    train_dual_net(trainer, FEATURES, recorder)
     assert set(seen) == {(1, S)}
     assert len(seen) == len(recorder.history.validation)
     assert [batch for batch, _ in recorder.history.validation] == [24, 40, 56, 72]  # every 16, from Phase II on
 
 
-def test_phase_two_proposes_from_the_last_beat_and_weighs_the_selector(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_phase_two_proposes_from_the_last_feedback_and_weighs_the_selector(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = make_trainer()
     proposed: list[tuple[list[int], list[int]]] = []
     expected: list[tuple[list[int], list[int]]] = []
@@ -108,75 +98,23 @@ def test_phase_two_proposes_from_the_last_beat_and_weighs_the_selector(monkeypat
 
     monkeypatch.setattr(trainer, "propose", watching_propose)
     monkeypatch.setattr(trainer, "selector_step", watching_selector_step)
-    train_dual_net(trainer, Recorder(SMALL.max_batches))
+    train_dual_net(trainer, FEATURES, Recorder(SMALL.max_batches))
     assert proposed == expected[2:-1]
     assert weighed == [False] * 3 + [True] * 7
 
 
 def test_targets_are_centred_in_each_batch_when_asked() -> None:
     trainer = make_trainer(replace(SMALL, centre_targets=True))
-    feedback = trainer.operator_beat(trainer.explore(20).view(2, 10, S), None)
+    feedback = trainer.operator_batches(trainer.explore(20).view(2, 10, S), None)
     means = feedback.targets.reshape(2, 10).mean(dim=1)
     torch.testing.assert_close(means, torch.zeros(2), atol=1e-6, rtol=0)
     torch.testing.assert_close(feedback.targets.diff()[:9], feedback.losses.diff()[:9])
     assert torch.equal(feedback.best, feedback.subsets[feedback.targets.argmin()])
 
 
-def small_selector(seed: int = 0) -> Selector:
-    g = torch.Generator().manual_seed(seed)
-    return Selector(6, hidden=(4,), activation="silu", fan_in=6, generator=g)
-
-
-def shift(*nets: torch.nn.Module, by: float) -> None:
-    with torch.no_grad():
-        for net in nets:
-            for parameter in net.parameters():
-                parameter.add_(by * torch.arange(parameter.numel()).view_as(parameter).sin())
-
-
-def test_operator_selector_and_optimal_subset_are_restored_together() -> None:
-    operator, selector = torch.nn.Linear(2, 1), small_selector()
-    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=-1.0)
-    stopping.update(0.9, torch.tensor([0]), 0)
-    shift(operator, selector, by=1.0)
-    stopping.update(0.5, torch.tensor([1]), 16)
-    kept = [p.clone() for net in (operator, selector) for p in net.parameters()]
-    shift(operator, selector, by=1.0)
-    assert not stopping.update(0.7, torch.tensor([2]), 32)
-    assert stopping.update(0.6, torch.tensor([3]), 48)  # 32 batches without progress
-    stopping.restore()
-    assert stopping.optimal.tolist() == [1]
-    for parameter, before in zip([*operator.parameters(), *selector.parameters()], kept, strict=True):
-        assert torch.equal(parameter, before)
-
-
-def test_training_goes_on_while_the_ranking_moves() -> None:
-    operator, selector = torch.nn.Linear(2, 1), small_selector()
-    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=0.9)
-    stopping.update(0.5, torch.tensor([1]), 0)
-    selector.load_state_dict(small_selector(seed=1).state_dict())  # another opinion
-    assert not stopping.update(0.6, torch.tensor([1]), 32)
-    assert not stopping.update(0.6, torch.tensor([1]), 48)  # patience began anew
-    shift(selector, by=1e-3)  # nearly the same opinion
-    assert stopping.update(0.6, torch.tensor([1]), 64)
-    assert stopping.best_value == 0.5
-
-
-def test_a_ranking_that_never_settles_ends_after_four_times_the_patience() -> None:
-    operator, selector = torch.nn.Linear(2, 1), small_selector()
-    stopping = EarlyStopping(operator, selector, torch.tensor([0]), patience=32, agreement=0.9)
-    stopping.update(0.5, torch.tensor([1]), 0)
-    ended = []
-    for seed in range(1, 5):
-        selector.load_state_dict(small_selector(seed=seed).state_dict())  # another opinion every time
-        ended.append(stopping.update(0.499, torch.tensor([1]), 32 * seed))  # hardly better: no progress
-    assert ended == [False, False, False, True]
-    assert stopping.best_value == 0.499  # and yet the best moment
-
-
 def test_the_returned_subset_is_the_one_of_the_best_validation() -> None:
     trainer, recorder = make_trainer(), Recorder(SMALL.max_batches)
-    optimal = train_dual_net(trainer, recorder)
+    optimal = train_dual_net(trainer, FEATURES, recorder)
     best = min(value for _, value in recorder.history.validation)
     assert trainer.validate(optimal) == pytest.approx(best, rel=1e-6)
 
@@ -187,28 +125,24 @@ def test_stopping_on_the_error_judges_the_error(monkeypatch: pytest.MonkeyPatch)
     assert trainer.validate(torch.tensor([0, 1, 2])) == 7.0
 
 
-def test_callbacks_hear_every_beat_in_order() -> None:
+def test_callbacks_hear_every_selector_step_in_order() -> None:
     heard: list[Progress] = []
-    train_dual_net(make_trainer(), Recorder(80, [heard.append]))
+    train_dual_net(make_trainer(), FEATURES, Recorder(80, [heard.append]))
     assert [p.batch for p in heard] == list(range(8, 88, 8))
     assert [p.phase for p in heard] == ["explore"] * 3 + ["search"] * 7
     assert all(len(p.optimal) == S for p in heard[3:])
 
 
-def test_the_paper_preset_is_not_polished() -> None:
-    trainer = make_trainer()
-    before = [p.clone() for p in trainer.selector.parameters()]
-    polish_selector(trainer, torch.tensor([0, 1, 2]))
-    assert all(torch.equal(a, b) for a, b in zip(before, trainer.selector.parameters(), strict=True))
-
-
-def test_a_polished_selector_predicts_the_resting_operator() -> None:
-    config = DEFAULT.using(phase1_batches=80, max_batches=160)
-    trainer = make_trainer(config)
-    optimal = train_dual_net(trainer, Recorder(config.max_batches))
-    polish_selector(trainer, optimal)
-    subsets = trainer.explore(100)
-    measured = measured_losses(trainer, subsets)
-    with torch.no_grad():
-        predicted = trainer.selector(subsets)
-    assert torch.corrcoef(torch.stack([predicted, measured]))[0, 1] > 0.98
+def test_a_pool_of_some_features_is_trained_on_these_alone_and_named_by_their_columns() -> None:
+    """Nets know the pool; m_opt goes out as numbers of features, and into the history as columns of the table."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn((60, D), generator=g)
+    y, pool = x[:, [6]] + x[:, [7]], Pool(torch.tensor([1, 4, 6, 7]))
+    rows, validation = Rows(x[:40], y[:40]), Rows(x[40:], y[40:])
+    trainer = build_trainer(RegressionTask(), rows, validation, SearchSpace(pool, [], 2), config=SMALL, generator=g)
+    features = Features(10 * np.arange(D), [f"c{j}" for j in range(100)], np.ones(100, dtype=bool))
+    recorder = Recorder(SMALL.max_batches)
+    optimal = train_dual_net(trainer, features, recorder)
+    assert trainer.rows.n_features == 4
+    assert set(optimal.tolist()) <= {1, 4, 6, 7}
+    assert all(set(columns) <= {10, 40, 60, 70} for _, columns in recorder.history.optimal)

@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
-from maskrank.core.scoring.ranking import Ranking, anchor, expand_ranking, rank_features
+from maskrank.core.scoring.ranking import Ranking, anchor, rank_features
 
 scores = st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=30)
 
@@ -41,15 +42,15 @@ def test_ranks_are_one_to_s_for_the_chosen_and_s_plus_one_for_the_rest(raw: list
 def test_the_score_is_the_importance_at_the_chosen_subset(generator: torch.Generator) -> None:
     selector = Selector(5, hidden=(6,), activation="silu", fan_in=5, generator=generator)
     optimal = torch.tensor([1, 4])
-    ranking = rank_features(selector, optimal, torch.arange(5), list("abcde"))
+    ranking = rank_features(selector, optimal, Pool(torch.arange(5)), Features.all_of(list("abcde")))
     expected = subset_importance(selector, optimal)
     np.testing.assert_allclose(ranking.raw_scores, expected.numpy(), rtol=1e-6)
     assert ranking.support.tolist() == [False, True, False, False, True]
 
 
-def test_a_feature_that_was_not_tried_scores_as_an_average_one_left_out(generator: torch.Generator) -> None:
+def test_a_feature_outside_the_pool_scores_as_an_average_one_left_out(generator: torch.Generator) -> None:
     selector = Selector(3, hidden=(6,), activation="silu", fan_in=3, generator=generator)
-    ranking = rank_features(selector, torch.tensor([1]), torch.tensor([0, 2, 5]), list("abcdef"))
+    ranking = rank_features(selector, torch.tensor([2]), Pool(torch.tensor([0, 2, 5])), Features.all_of(list("abcdef")))
     assert ranking.selected == ("c",)
     known = subset_importance(selector, torch.tensor([1])).numpy()
     np.testing.assert_allclose(ranking.raw_scores[[0, 2, 5]], known, rtol=1e-6)
@@ -93,11 +94,11 @@ def test_a_notebook_shows_twenty_rows_and_says_what_is_missing() -> None:
     assert page.text[-1] == "… and 1,480 more"
 
 
-def test_columns_that_do_not_vary_stay_below_those_that_do() -> None:
-    support = np.array([True, False])
-    some = Ranking(("1", "3"), support, np.array([0.4, -0.2]), np.array([0.6, 0.0]))
+def test_columns_that_do_not_vary_stay_below_those_that_do(generator: torch.Generator) -> None:
+    selector = Selector(2, hidden=(6,), activation="silu", fan_in=2, generator=generator)
     varies = np.array([False, True, False, True])
-    every = expand_ranking(some, np.array([1, 3]), varies, ["a", "b", "c", "d"])
+    features = Features(np.array([1, 3]), ["a", "b", "c", "d"], varies)
+    every = rank_features(selector, torch.tensor([0]), Pool(torch.arange(2)), features)
     assert every.selected == ("b",)
     assert every.names == ("a", "b", "c", "d")
     assert (every.raw_scores[~varies] < every.raw_scores[varies].min()).all()

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import copy
-from types import SimpleNamespace
 
 import torch
 
+from maskrank.core.config import DEFAULT, CalibrationConfig
+from maskrank.core.data.features import Features
+from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.tasks import selector_loss
-from maskrank.core.selection.calibration import _DECAY, _RATE, _fit
+from maskrank.core.method.training import train_dual_net
+from maskrank.core.recorder import Recorder
+from maskrank.core.selection.calibration import calibrate_selector, fit_selector, measured_losses
+from tests.core.selection.trainers import CONFIG, D, xor_trainer
 
 
 def test_learning_on_the_touched_features_is_learning_on_all(generator: torch.Generator) -> None:
@@ -18,21 +23,58 @@ def test_learning_on_the_touched_features_is_learning_on_all(generator: torch.Ge
     subsets = draw_subsets(12, 25, 3, generator=generator)  # features 25..39 are never held
     losses = torch.randn(12, generator=generator, dtype=torch.float64)
     weights = torch.rand(12, generator=generator, dtype=torch.float64)
-    steps = 30
+    config = CalibrationConfig(steps=30)
 
-    _fit(
-        SimpleNamespace(selector=selector, config=SimpleNamespace(calibration=SimpleNamespace(steps=steps))),
-        subsets,
-        losses,
-        weights,
-    )
+    fit_selector(selector, subsets, losses, weights, config)
 
-    optimizer = torch.optim.AdamW(whole.parameters(), lr=_RATE, weight_decay=_DECAY)
+    optimizer = torch.optim.AdamW(whole.parameters(), lr=config.rate, weight_decay=config.decay)
     targets = losses - (weights * losses).mean()
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = _RATE * (1 - step / steps)
+    for step in range(config.steps):
+        optimizer.param_groups[0]["lr"] = config.rate * (1 - step / config.steps)
         optimizer.zero_grad()
         selector_loss(whole(subsets), targets, weights).backward()
         optimizer.step()
     for (name, learned), expected in zip(selector.named_parameters(), whole.parameters(), strict=True):
         torch.testing.assert_close(learned, expected, rtol=0, atol=1e-9, msg=name)
+
+
+def test_without_subsets_to_measure_the_selector_stays_as_it_is() -> None:
+    trainer = xor_trainer(config=CONFIG.using(calibration__n_subsets=0))
+    before = [p.clone() for p in trainer.selector.parameters()]
+    found = calibrate_selector(trainer, torch.tensor([0, 1]))
+    assert all(torch.equal(a, b) for a, b in zip(before, trainer.selector.parameters(), strict=True))
+    assert torch.equal(found, trainer.find_optimal(max_rounds=CONFIG.final_rounds))  # the paper's last search
+
+
+def test_a_calibrated_selector_predicts_the_resting_operator() -> None:
+    config = DEFAULT.using(phase1_batches=80, max_batches=160)
+    trainer = xor_trainer(config=config)
+    x = trainer.rows.all().dense()
+    trainer.rows = Rows(x, (x[:, 0] + x[:, 1] > 0).long())
+    optimal = train_dual_net(trainer, Features.all_of([str(j) for j in range(D)]), Recorder(config.max_batches))
+    calibrate_selector(trainer, optimal)
+    subsets = trainer.explore(100)
+    measured = measured_losses(trainer, subsets)
+    with torch.no_grad():
+        predicted = trainer.selector(subsets)
+    assert torch.corrcoef(torch.stack([predicted, measured]))[0, 1] > 0.98
+
+
+def test_the_subset_it_ends_at_is_measured_no_worse_than_the_one_it_began_with() -> None:
+    for seed in range(4):
+        trainer, start = xor_trainer(seed), torch.tensor([2, 3])
+        found = calibrate_selector(trainer, start)
+        before, after = measured_losses(trainer, torch.stack([start, found]))
+        assert after <= before
+
+
+def test_unmeasured_candidates_are_those_of_the_search_alone() -> None:
+    trainer = xor_trainer(config=CONFIG.using(calibration__measure_candidates=False))
+    found = calibrate_selector(trainer, torch.tensor([2, 3]))
+    assert torch.equal(found, trainer.find_optimal(max_rounds=CONFIG.final_rounds))
+
+
+def test_features_of_a_pool_keep_their_numbers() -> None:
+    trainer = xor_trainer(pool=(1, 4, 6, 9))
+    assert set(calibrate_selector(trainer, torch.tensor([4, 9])).tolist()) <= {1, 4, 6, 9}
+    assert calibrate_selector(trainer, torch.tensor([4, 9]), search=False).tolist() == [4, 9]

@@ -13,10 +13,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-_SPARSE_ROWS_AT_ONCE = 1 << 12
-_READ_AT_RANDOM = 64  # a value fetched alone costs as much as this many in a run
-_MOST_HELD = 1 << 26  # values that are copied into memory
-_VALUES_AT_ONCE = 1 << 20  # of a table that is read where it lives, beyond those that are asked for
+from maskrank.core import limits
+
+_RANDOM_READ = 64  # a value read alone costs as much as this many side by side
 
 
 class Values(Protocol):
@@ -42,7 +41,7 @@ class Values(Protocol):
 
 def read_in_runs(run: int, wanted: int) -> bool:
     """Whether to copy whole runs of neighbouring values and choose among them, and not to fetch each alone."""
-    return run <= _READ_AT_RANDOM * wanted
+    return run <= _RANDOM_READ * wanted
 
 
 def pick(x: Tensor, rows: Tensor, subsets: Tensor) -> Tensor:
@@ -53,7 +52,7 @@ def pick(x: Tensor, rows: Tensor, subsets: Tensor) -> Tensor:
     """
     (masks, s), features = subsets.shape, subsets.flatten()
     if x.stride(1) <= x.stride(0) and read_in_runs(x.shape[1], masks * s):
-        some_rows = torch.split(rows, max(1, _VALUES_AT_ONCE // x.shape[1]))
+        some_rows = torch.split(rows, max(1, limits.TABLE_PART // x.shape[1]))
         parts = [x.index_select(0, some).t().index_select(0, features) for some in some_rows]
         return torch.cat(parts, dim=1).view(masks, s, -1).transpose(1, 2)
     if x.stride(0) <= x.stride(1) and read_in_runs(x.shape[0], len(rows)):
@@ -148,7 +147,7 @@ class SparseRows:
     def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
         subsets = subsets.cpu()
         needed, where = torch.unique(self.features[subsets], return_inverse=True)
-        spread = torch.cat([self._spread(some, needed) for some in torch.split(rows.cpu(), _SPARSE_ROWS_AT_ONCE)])
+        spread = torch.cat([self._spread(some, needed) for some in torch.split(rows.cpu(), limits.SPARSE_ROWS)])
         return self.scale.apply(spread[:, where].transpose(0, 1), subsets.unsqueeze(1)).to(self.device)
 
     def dense(self, rows: Tensor) -> Tensor:
@@ -176,10 +175,10 @@ class SparseRows:
 def _held_if_small(values: Values) -> Values:
     """The values in memory, where they do not take much of it."""
     n, d = values.shape
-    if n * d > _MOST_HELD:
+    if n * d > limits.HELD_TABLE:
         return values
     everything = torch.arange(d).unsqueeze(0)
-    rows = torch.arange(n, device=values.device).split(max(1, _VALUES_AT_ONCE // d))  # type: ignore[no-untyped-call]
+    rows = torch.arange(n, device=values.device).split(max(1, limits.TABLE_PART // d))  # type: ignore[no-untyped-call]
     return Held(torch.cat([values.columns(some, everything).squeeze(0) for some in rows]))
 
 

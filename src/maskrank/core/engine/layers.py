@@ -33,7 +33,7 @@ class Dense(nn.Module):
 
 
 class Tail(nn.Module):
-    """The layers behind the first one: activation and affine map in turn."""
+    """The layers behind the first one: activation and affine map, alternating."""
 
     def __init__(self, sizes: tuple[int, ...], activation: str, *, generator: torch.Generator) -> None:
         super().__init__()

@@ -51,7 +51,9 @@ def subset_importance(selector: Selector, subset: Tensor, features: Tensor | Non
 
 
 @torch.no_grad()
-def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds: int, n_candidates: int) -> Tensor:
+def find_optimal_subset(
+    selector: Selector, s: int, *, start: float, max_rounds: int, n_candidates: int | None = None
+) -> Tensor:
     """Algorithm 2: the subset of lowest predicted loss that a local search finds.
 
     Lines 1-5 take the s features of the highest importance at m_0 = (start, ..., start). A round then tries every
@@ -68,11 +70,11 @@ def find_optimal_subset(selector: Selector, s: int, *, start: float, max_rounds:
 
 
 @torch.no_grad()
-def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int, n_candidates: int) -> Tensor:
+def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int, n_candidates: int | None = None) -> Tensor:
     """The validation rounds of Algorithm 2 (lines 6-26), from any subset; never to a higher predicted loss.
 
-    The first round looks at all features; later ones at the ``n_candidates`` most important of that round, as one
-    exchange in s moves the selector's derivative little.
+    The first round looks at all features; later ones at the ``n_candidates`` most important of that round (None: at
+    all), as one exchange in s moves the selector's derivative little.
     """
     d = selector.n_features
     if len(optimal) == d:
@@ -86,7 +88,7 @@ def improve_subset(selector: Selector, optimal: Tensor, *, max_rounds: int, n_ca
         best = int(predicted.argmin())
         if best == 0:
             break
-        if watched is None and d - len(optimal) > n_candidates:
+        if watched is None and n_candidates is not None and d - len(optimal) > n_candidates:
             watched = torch.cat([optimal, importance.topk(n_candidates).indices]).sort().values
         optimal = candidates[best - 1]
     return optimal

@@ -1,0 +1,75 @@
+"""The course of a fit: which stages run, in which order, and what they hand on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from maskrank.core.config import DEFAULT, PAPER, TrainConfig
+from maskrank.core.data.features import Features
+from maskrank.core.data.rows import Rows
+from maskrank.core.method.tasks import BinaryTask
+from maskrank.core.pipeline import DualNetResult, fit_dual_net
+from maskrank.core.recorder import STAGES, Callback
+
+D = 20
+QUICK = DEFAULT.using(max_batches=48, phase1_batches=16, predictor__cycles=(40,), calibration__n_subsets=32)
+
+
+class Stages(Callback):
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def on_stage(self, stage: str) -> None:
+        self.stages.append(stage)
+
+
+def fitted(
+    config: TrainConfig, *, required: torch.Tensor | None = None, callback: Callback | None = None
+) -> DualNetResult:
+    """Class 1 where feature 3 is positive; the table has a column before each feature that is none."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn((200, D), generator=g)
+    y = (x[:, 3] > 0).long()
+    names = [f"c{i}" for i in range(2 * D)]
+    features = Features(np.arange(1, 2 * D, 2), names, np.arange(2 * D) % 2 == 1)
+    return fit_dual_net(
+        BinaryTask(),
+        Rows(x[:160], y[:160]),
+        Rows(x[160:], y[160:]),
+        features=features,
+        size=2,
+        config=config,
+        generator=g,
+        required=required,
+        callbacks=[] if callback is None else [callback],
+    )
+
+
+def test_the_stages_run_in_their_order_and_each_has_its_seconds() -> None:
+    callback = Stages()
+    result = fitted(QUICK, callback=callback)
+    assert callback.stages == list(STAGES)
+    assert set(result.history.seconds) == set(STAGES)
+
+
+def test_the_ranking_is_of_the_tables_columns() -> None:
+    result = fitted(QUICK)
+    assert result.ranking.selected[0] == "c7"  # feature 3
+    assert len(result.ranking.names) == 2 * D
+    assert set(result.history.optimal[-1][1]) == set(result.ranking.support.nonzero()[0].tolist())
+    assert result.held_out.shape == (40, 1)
+
+
+def test_required_features_are_in_whatever_the_search_finds() -> None:
+    result = fitted(QUICK, required=torch.tensor([11]))
+    assert "c23" in result.ranking.selected
+    assert result.history.facts[0] == f"screening: none, all {D} features are searched"
+
+
+@pytest.mark.parametrize("config", [QUICK, PAPER.using(max_batches=40, phase1_batches=16)], ids=["default", "paper"])
+def test_it_is_reproducible_for_a_fixed_seed(config: TrainConfig) -> None:
+    one, two = fitted(config), fitted(config)
+    assert np.array_equal(one.ranking.raw_scores, two.ranking.raw_scores)
+    assert torch.equal(one.held_out, two.held_out)
