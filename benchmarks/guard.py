@@ -157,8 +157,9 @@ def from_json(text: str) -> list[Run]:
 
 
 def with_accepted(history: list[Run], accepted_run: Run) -> list[Run]:
-    """The history with a run at its end: figures it lacks stay as they were, and it replaces one of its commit."""
-    known = history[-1]["figures"] if history else {}
+    """The history with a run at its end, in the place of one of its commit; figures it lacks stay as they were."""
+    names = {figure.name for figure in FIGURES}
+    known = {name: value for name, value in history[-1]["figures"].items() if name in names} if history else {}
     earlier = [old for old in history if old["commit"] != accepted_run["commit"]]
     return [*earlier, {**accepted_run, "figures": {**known, **accepted_run["figures"]}}]
 
