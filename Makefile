@@ -9,7 +9,7 @@ STUDY_INSTALLED := $(VENV)/.installed-study
 DOCS_INSTALLED := $(VENV)/.installed-docs
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench study docs screenshots clean
+.PHONY: demo test lint bench guard study docs screenshots clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -25,6 +25,9 @@ lint: $(DEV_INSTALLED)
 
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python benchmarks/engine.py
+
+guard: $(STUDY_INSTALLED)
+	$(BIN)/python benchmarks/guard.py
 
 study: $(STUDY_INSTALLED)
 	$(BIN)/maskrank study all --jobs 2 --resume

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maskrank.core.method.operators import ImageCNN as ImageCNN
+    from maskrank.core.method.image_cnn import ImageCNN as ImageCNN
     from maskrank.core.recorder import Callback as Callback
     from maskrank.core.recorder import Progress as Progress
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
@@ -24,7 +24,7 @@ _HOMES = {
     "Callback": "maskrank.core.recorder",
     "DualNetClassifier": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
-    "ImageCNN": "maskrank.core.method.operators",
+    "ImageCNN": "maskrank.core.method.image_cnn",
     "Progress": "maskrank.core.recorder",
     "Ranking": "maskrank.estimators.ranking",
     "load": "maskrank.estimators",

@@ -47,7 +47,7 @@ def test_it_finds_what_a_regression_needs() -> None:
 
 
 def test_one_at_a_time_leaves_what_a_direct_elimination_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bahsic, "_AT_ONCE", 1000)  # several blocks
+    monkeypatch.setattr(bahsic, "DISTANCES_AT_ONCE", 1000)  # several blocks
     X, y, _ = make_xor(40, 6, random_state=0)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 
 from maskrank import Progress
@@ -10,10 +9,9 @@ from maskrank.core.recorder import STAGES
 from maskrank.terminal.progress_bar import FitsBar, ProgressBar
 
 
-def test_it_shows_phase_batch_losses_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskrank.terminal.progress_bar._REFRESH", 0.0)
+def test_it_shows_phase_batch_losses_and_time() -> None:
     screen = io.StringIO()
-    with ProgressBar(Console(file=screen, force_terminal=True, width=120)) as bar:
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120), refresh=0.0) as bar:
         bar(Progress("explore", 8, 100, 0.75, 0.1))
         bar(Progress("search", 64, 100, 0.5, 0.1, 0.625, (1, 2)))
         bar(Progress("predict", 20, 100, 0.25, 0.0, 0.5))

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from maskrank.baselines._base import Array, Baseline, Floats
 
-_AT_ONCE = 1 << 22  # numbers of one block of distances
+DISTANCES_AT_ONCE = 1 << 22  # numbers of one block of distances
 
 
 class BAHSIC(Baseline):
@@ -74,7 +74,7 @@ class BAHSIC(Baseline):
         n, d = X.shape
         above, below = np.triu_indices(n, k=1)  # in the order of pdist
         without = np.empty(d)
-        block = max(1, _AT_ONCE // len(distances))
+        block = max(1, DISTANCES_AT_ONCE // len(distances))
         for start in range(0, d, block):
             columns = X.T[start : start + block]
             parts = columns[:, above]

@@ -9,7 +9,7 @@ import torch
 from sklearn.base import clone
 
 from maskrank.core.config import DEFAULT, TrainConfig
-from maskrank.core.predictor.refit import refit_mlp
+from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.fitting import Part, prepare, scaled_rows
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
@@ -49,11 +49,11 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
     features = torch.arange(len(importance), device=shown.device)
     with torch_threads(1):
-        refitted = refit_mlp(
+        fitted = fit_predictor(
             settings.task, shown, held_out, features, importance, config=config, generator=generator, learn_all=True
         )
         with torch.no_grad():
-            outputs = refitted.judged(held_out.all().columns(features.unsqueeze(0))[0])
+            outputs = fitted.held_out(held_out.all().columns(features.unsqueeze(0))[0])
     return float(fresh._measure(parts[1].target, outputs.cpu().double()))
 
 

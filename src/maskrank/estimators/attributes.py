@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from maskrank.core.config import TrainConfig
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
+    from maskrank.core.engine.predictor import Predictor
     from maskrank.core.method.tasks import Task
     from maskrank.core.recorder import History
     from maskrank.estimators.ranking import Ranking
@@ -36,7 +37,7 @@ class Attributes:
     signal_: bool
     stability_: Stability | None
     config_: TrainConfig
-    predictor_: nn.Module
+    predictor_: Predictor
     n_features_in_: int
     feature_names_in_: Array
 

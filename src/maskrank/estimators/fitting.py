@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import step_flops, threads
+from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.construction import OwnNet
 from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
@@ -112,7 +113,7 @@ class Trained:
     """
 
     ranking: Ranking
-    predictor: nn.Module
+    predictor: Predictor
     held_out: Tensor
     history: History
 
@@ -163,7 +164,7 @@ def train(
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, result.predictor, result.held_out, result.history)
+    return Trained(result.ranking, cast(Predictor, result.predictor), result.held_out, result.history)
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:

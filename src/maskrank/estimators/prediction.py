@@ -10,7 +10,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
-from maskrank.core import limits
 from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.preparation import torch_threads
 from maskrank.estimators.scaling import Array
@@ -68,6 +67,5 @@ class PredictionMixin(Attributes, SelectorMixin):
         """The outputs of the predictor for the chosen columns: (n, s) -> (n, outputs)."""
         predictor = self.predictor_
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
-        at_once = getattr(predictor, "rows_at_once", limits.PREDICTED_ROWS)
         with torch_threads(1):
-            return torch.cat([predictor(part) for part in torch.split(scaled, at_once)])
+            return torch.cat([predictor(part) for part in torch.split(scaled, predictor.rows_at_once)])

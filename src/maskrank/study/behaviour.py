@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from maskrank.core.method.operators import ImageCNN
+from maskrank.core.method.image_cnn import ImageCNN
 from maskrank.study.spec import Part, Study
 
 # The convolutional net on 32 x 32 subsets and rows would take a quarter of an hour a fit on two cores.

@@ -20,7 +20,6 @@ from maskrank.core.recorder import STAGES, Callback
 from maskrank.core.recorder import Progress as Beat
 
 _PHASES = {"explore": "Phase I", "search": "Phase II"}  # the paper's
-_REFRESH = 0.1  # seconds
 
 
 class ProgressBar(Callback):
@@ -30,9 +29,12 @@ class ProgressBar(Callback):
     ----------
     console : rich.console.Console, optional
         Standard error if not given. Nothing is shown where that is not a terminal.
+    refresh : float
+        Least seconds between two updates.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, *, refresh: float = 0.1) -> None:
+        self._refresh = refresh
         self._console = console or Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -76,7 +78,7 @@ class ProgressBar(Callback):
 
     def __call__(self, progress: Beat) -> None:
         now = time.monotonic()
-        if now - self._shown < _REFRESH:
+        if now - self._shown < self._refresh:
             return
         task = self._task
         if task is None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from maskrank.core import limits
 from maskrank.core.engine.adam import Adam
 
 TOLERANCE = 1e-9  # torch keeps NAdam's product of momenta in 32 bits
@@ -109,7 +110,7 @@ def test_many_rows_are_moved_in_parts(generator: torch.Generator, monkeypatch: p
     start, gradient = (torch.randn((9, 4), generator=generator) for _ in range(2))
     tables = []
     for at_once in (10_000, 8):
-        monkeypatch.setattr("maskrank.core.engine.adam._VALUES_AT_ONCE", at_once)
+        monkeypatch.setattr(limits, "ADAM_ROWS", at_once)
         table = nn.Parameter(start.clone())
         optimizer = Adam([table], rate=0.1)
         for rows in ([0, 2, 3, 5, 8], [1, 2, 8]):

@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch import nn
 
+from maskrank.core import limits
 from maskrank.core.config import DEFAULT
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, to_mask
 from maskrank.core.method.construction import build_operator, build_selector
-from maskrank.core.method.operators import ImageCNN, MaskedModule, SubsetMLP
+from maskrank.core.method.operators import MaskedModule, SubsetMLP
 from maskrank.core.method.tasks import RegressionTask
-from maskrank.core.predictor.refit import collapse
 
 D, S, OUTPUTS = 12, 4, 3
 
@@ -78,27 +78,14 @@ def test_a_selected_zero_differs_from_a_feature_left_out(operator: SubsetMLP) ->
 
 
 @pytest.mark.parametrize("kind", ["mlp", "module"])
-def test_the_collapsed_predictor_is_the_operator_at_one_subset(
+def test_the_specialised_predictor_is_the_operator_at_one_subset(
     kind: str, operator: SubsetMLP, rows: Rows, generator: torch.Generator
 ) -> None:
     net = operator if kind == "mlp" else MaskedModule(DenseMLP(operator), torch.arange(D), D)
     subset = draw_subsets(1, D, S, generator=generator)[0]
-    predictor = collapse(net, subset)
+    predictor = net.specialise(subset)
     expected = net(rows.all(), subset.unsqueeze(0))[0]
     torch.testing.assert_close(predictor(rows.all().dense()[:, subset]), expected, rtol=0, atol=1e-12)
-
-
-def test_the_cnn_is_the_one_of_the_supplement() -> None:
-    net = ImageCNN(1024, 15, image_shape=(32, 32))
-    shapes = [tuple(p.shape) for p in net.parameters() if p.ndim > 1]
-    assert shapes == [(32, 2, 5, 5), (64, 32, 3, 3), (128, 64, 3, 3), (30, 2048), (30, 30), (15, 30)]
-    assert net(torch.zeros(2, 1024), torch.ones(2, 1024)).shape == (2, 15)
-
-
-@pytest.mark.parametrize("shape", [(16, 16), (4, 256)])
-def test_an_image_shape_that_does_not_fit_is_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="does not fit 1024 features"):
-        ImageCNN(1024, 15, image_shape=shape)
 
 
 def test_many_rows_go_through_a_net_in_parts(
@@ -110,10 +97,18 @@ def test_many_rows_go_through_a_net_in_parts(
     net.net.register_forward_hook(lambda module, inputs, outputs: sizes.append(len(outputs)))
     with torch.no_grad():
         whole = net(rows.all(), subsets)
-        monkeypatch.setattr("maskrank.core.method.operators._VALUES_AT_ONCE", 12 * D)
+        monkeypatch.setattr(limits, "OWN_NET", 12 * D)
         parts = net(rows.all(), subsets)
     assert sizes == [60, 12, 12, 12, 12, 12]
     torch.testing.assert_close(parts, whole)
+
+
+def test_a_wide_net_predicts_fewer_rows_at_once(operator: SubsetMLP, monkeypatch: pytest.MonkeyPatch) -> None:
+    subset = torch.arange(S)
+    monkeypatch.setattr(limits, "OWN_PREDICTOR", 5 * D)
+    monkeypatch.setattr(limits, "PREDICTED_ROWS", 77)
+    assert MaskedModule(DenseMLP(operator), torch.arange(D), D).specialise(subset).rows_at_once == 5
+    assert operator.specialise(subset).rows_at_once == 77
 
 
 @pytest.mark.parametrize(("d", "by_rows"), [(12, False), (20_000, True)])

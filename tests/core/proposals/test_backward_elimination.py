@@ -1,93 +1,102 @@
 from __future__ import annotations
 
-from unittest import mock
+from typing import Any
 
 import pytest
 import torch
 
+from maskrank.core.config import EliminationConfig
 from maskrank.core.data.rows import Rows
-from maskrank.core.proposals import backward_elimination as elimination
-from maskrank.core.proposals import ridge as line_machine
+from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
+
+CONFIG = EliminationConfig()
 
 
 def few(generator: torch.Generator, d: int = 120, noise: float = 0.3) -> Rows:
-    """Sixty rows; a class that features 3 and 7 tell together, neither of them straight."""
+    """Sixty rows; a class that features 3 and 7 tell together by their squares."""
     x = torch.randn((60, d), generator=generator)
     y = (x[:, 3].square() + x[:, 7].square() + noise * torch.randn(60, generator=generator) > 1.5).long()
     return Rows(x, y)
 
 
-def left_of(rows: Rows, size: int, **options: int) -> list[int]:
-    again = torch.Generator().manual_seed(1)
-    return eliminate([rows], size, generator=again, **{"wanted": size, **options})
+def order_of(*parts: Rows, size: int, wanted: int | None = None, **changes: Any) -> list[int]:
+    task: Task = RegressionTask() if parts[0].y.is_floating_point() else BinaryTask()
+    config, generator = EliminationConfig(**changes), torch.Generator().manual_seed(1)
+    return eliminate(task, parts, size, wanted=wanted or size, config=config, generator=generator)
 
 
-def test_of_few_rows_features_that_bend_are_left(generator: torch.Generator) -> None:
+def test_of_few_rows_features_with_curved_effects_survive(generator: torch.Generator) -> None:
     rows = few(generator)
-    assert few_rows(rows)
-    assert set(left_of(rows, 4)) >= {3, 7}
+    assert few_rows(rows, CONFIG)
+    assert set(order_of(rows, size=4)) >= {3, 7}
 
 
-def test_those_given_up_last_stand_behind_those_left(generator: torch.Generator) -> None:
+def test_those_eliminated_last_stand_behind_the_survivors(generator: torch.Generator) -> None:
     rows = few(generator)
-    more = left_of(rows, 4, wanted=20)
+    more = order_of(rows, size=4, wanted=20)
     assert len(set(more)) == 20
-    assert set(more[:4]) == set(left_of(rows, 4))
+    assert set(more[:4]) == set(order_of(rows, size=4))
 
 
-def test_rows_in_two_parts_are_looked_at_together(generator: torch.Generator) -> None:
-    rows = few(generator)
+def halves(rows: Rows) -> tuple[Rows, Rows]:
     x, y = rows.all().dense(), rows.y
-    parts = [Rows(x[:25], y[:25]), Rows(x[25:], y[25:])]
-    left = eliminate(parts, 4, wanted=4, generator=torch.Generator().manual_seed(1))
-    assert set(left) == set(left_of(rows, 4))
-    assert set(left) != set(left_of(parts[0], 4))
+    return Rows(x[:25], y[:25]), Rows(x[25:], y[25:])
 
 
-@pytest.mark.parametrize(("most", "by_trial"), [(25, True), (24, False)])
-def test_the_training_rows_tell_whether_features_are_given_up_by_trial(
-    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch, most: int, by_trial: bool
-) -> None:
-    """So that what is chosen again with more rows is chosen in the way that was judged."""
+def test_rows_in_two_parts_are_used_together(generator: torch.Generator) -> None:
     rows = few(generator)
-    x, y = rows.all().dense(), rows.y
-    monkeypatch.setattr(elimination, "_ROWS_OF_TRIALS", most)
-    kernel = elimination.eliminate_by_kernel
-    with mock.patch.object(elimination, "eliminate_by_kernel", wraps=kernel) as machine:
-        eliminate([Rows(x[:25], y[:25]), Rows(x[25:], y[25:])], 4, wanted=4, generator=generator)
-    assert machine.call_args.kwargs["by_trial"] is by_trial
+    parts = halves(rows)
+    order = order_of(*parts, size=4)
+    assert set(order) == set(order_of(rows, size=4))
+    assert set(order) != set(order_of(parts[0], size=4))
 
 
-def test_of_very_many_features_those_best_alone_are_looked_at(
-    generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_training_rows_tell_whether_deletions_are_exact(generator: torch.Generator) -> None:
+    """So that what is reselected with more rows is chosen in the way that was judged."""
+    parts = halves(few(generator))
+    by_slope = order_of(*parts, size=4, wanted=120, exact_from=0, exchange_rounds=0)
+    assert order_of(*parts, size=4, wanted=120, max_exact_rows=24) == by_slope
+    assert order_of(*parts, size=4, wanted=120, max_exact_rows=25) != by_slope
+
+
+def test_of_very_many_features_those_that_correlate_most_are_used(generator: torch.Generator) -> None:
     x = torch.randn((50, 400), generator=generator)
     rows = Rows(x, (x[:, 5] + x[:, 300]).unsqueeze(1))
-    monkeypatch.setattr(elimination, "_KERNEL_WORK", 50**2 * 30)
-    assert set(left_of(rows, 3)) >= {5, 300}
+    assert set(order_of(rows, size=3, wanted=3, kernel_work=50**2 * 30)) >= {5, 300}
+    assert len(order_of(rows, size=3, wanted=20, kernel_work=1)) == 20  # as many as are wanted, at the least
 
 
-def test_of_many_rows_lines_that_go_together_are_left(generator: torch.Generator) -> None:
+def test_of_many_rows_features_that_go_together_survive(generator: torch.Generator) -> None:
     x = torch.randn((500, 40), generator=generator)
     x[:, 20:] = x[:, :20] + 0.5 * torch.randn((500, 20), generator=generator)  # weaker doubles
     rows = Rows(x, x[:, :5].sum(dim=1, keepdim=True) + 0.5 * torch.randn((500, 1), generator=generator))
-    assert not few_rows(rows)
-    assert set(left_of(rows, 5)) == {0, 1, 2, 3, 4}
+    assert not few_rows(rows, CONFIG)
+    assert set(order_of(rows, size=5)) == {0, 1, 2, 3, 4}
 
 
-def test_many_lines_are_given_up_a_share_at_a_time(generator: torch.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_features_are_eliminated_a_share_at_a_time(generator: torch.Generator) -> None:
     x = torch.randn((400, 60), generator=generator)
     rows = Rows(x, x[:, 50:54].sum(dim=1, keepdim=True))
-    monkeypatch.setattr(line_machine, "_ONE_BY_ONE", 10)
-    order = left_of(rows, 4, wanted=60)
+    order = order_of(rows, size=4, wanted=60, single_from=10)
     assert set(order[:4]) == {50, 51, 52, 53}
     assert sorted(order) == list(range(60))
 
 
-def test_an_outlier_and_a_constant_leave_numbers() -> None:
+def test_many_rows_of_too_many_features_have_no_order(generator: torch.Generator) -> None:
+    x = torch.randn((80, 60), generator=generator)
+    assert order_of(Rows(x, x[:, :1]), size=4, max_ridge_features=59) == []
+
+
+@pytest.mark.parametrize(("n", "d", "is_few"), [(59, 60, True), (60, 60, False), (60, 61, True), (61, 99, False)])
+def test_rows_are_few_below_the_number_of_features_and_up_to_a_bound(n: int, d: int, is_few: bool) -> None:
+    rows = Rows(torch.zeros((n, d)), torch.zeros((n, 1)))
+    assert few_rows(rows, EliminationConfig(max_kernel_rows=60)) is is_few
+
+
+def test_an_outlier_and_a_constant_are_no_trouble() -> None:
     x = torch.randn((40, 60), generator=torch.Generator().manual_seed(2))
     y = x[:, :1].clone()
     x[3, 10], x[:, 11], y[5] = 1e8, 4.0, 1e6
-    assert len(set(left_of(Rows(x, y), 5))) == 5
-    assert len(set(left_of(Rows(x[:, :20], y), 5))) == 5
+    assert len(set(order_of(Rows(x, y), size=5))) == 5
+    assert len(set(order_of(Rows(x[:, :20], y), size=5))) == 5

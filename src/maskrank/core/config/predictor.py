@@ -69,6 +69,8 @@ class PredictorConfig:
         Steps of the first cosine annealing of the learning rate, and of those that follow while they are worth it.
     rate : float
         Highest learning rate.
+    betas : pair of float
+        Of Adam: how slowly the means of the gradients and of their squares forget.
     min_batch, max_batch, batches_per_pass : int
         Rows of a batch: a pass over the table has about so many batches, within the two bounds.
     validate_every : int
@@ -77,11 +79,16 @@ class PredictorConfig:
         Share of a cycle without progress after which it ends.
     averaging : float
         Decay of the running average of the weights, which is what is validated and kept.
+    averaging_warmup : int
+        At step t the decay is at most t / (t + averaging_warmup), so that the start is soon forgotten.
     min_drop, min_drop_regression : float
         Share by which the validation loss must fall in the last third of a cycle for another one to begin: for
         classes, which are told apart before their probabilities are known well, and for numbers.
     n_continued : int
         Recipes of the lowest loss that another cycle goes on with.
+    better_share : float
+        Share of the recipes, those of the lowest loss, whose mean loss is watched for progress; and that are averaged
+        where too few rows judge.
     min_judging_rows : int
         Held-out rows from which on all recipes may compete and be weighted; below, plain ones are averaged.
     max_judging_rows : int
@@ -97,6 +104,8 @@ class PredictorConfig:
         number of rows; with fewer than min_bins each, nothing is encoded.
     max_quantile_rows : int
         Rows from which the edges of bins are computed.
+    encoded_deviation : float
+        Standard deviation that encoded inputs are scaled to; the features' own is about 1.
     fine_tune_rate_share : float
         Learning rate of a user's own net when it is fine-tuned at m*, as a share of the operator's.
     """
@@ -106,15 +115,18 @@ class PredictorConfig:
     hidden: tuple[int, ...] = (48, 48, 48)  # not measured
     cycles: tuple[int, ...] = (200, 700)  # benchmarks/draws.py, regression: MSE 1.39 -> 1.25 with the second
     rate: float = 2e-2  # not measured
+    betas: tuple[float, float] = (0.9, 0.99)  # not measured
     min_batch: int = 64  # not measured
     max_batch: int = 512  # not measured
     batches_per_pass: int = 50  # not measured
     validate_every: int = 20  # not measured
     patience_share: float = 1 / 3  # not measured
     averaging: float = 0.98  # not measured
+    averaging_warmup: int = 10  # not measured
     min_drop: float = 0.05  # benchmarks/draws.py
     min_drop_regression: float = 0.015  # benchmarks/draws.py, regression
     n_continued: int = 5  # not measured
+    better_share: float = 0.5  # not measured
     min_judging_rows: int = 300  # not measured
     max_judging_rows: int = 1 << 15  # a time limit
     min_folds: int = 3  # not measured
@@ -126,4 +138,5 @@ class PredictorConfig:
     max_bins: int = 16  # not measured
     max_bins_in_all: int = 256  # not measured
     max_quantile_rows: int = 1 << 14  # a time limit
+    encoded_deviation: float = 0.5  # not measured
     fine_tune_rate_share: float = 0.3  # not measured

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class ScreeningConfig:
-    """Univariate and pairwise screening by orthogonal matching pursuit (see `proposals.matching_pursuit`).
+    """Univariate and pairwise screening by orthogonal matching pursuit (see `proposals.screening`).
 
     Attributes
     ----------
@@ -28,6 +28,8 @@ class ScreeningConfig:
         Feature groups asked for: so many for each feature to select, and so many more.
     n_cosines, n_main_cosines : int
         Cosines of a feature's rank in the univariate test, and those that count as a main effect of a pair's member.
+    pair_cosine : int
+        Frequency, in half periods, of the cosine of ranks whose products are searched besides those of the columns.
     joint_cosines : tuple of int
         Frequencies, in half periods, of the bases whose products make up the joint test of a pair.
     clip : float
@@ -66,6 +68,7 @@ class ScreeningConfig:
     extra_groups: int = 16  # not measured
     n_cosines: int = 5  # maskrank study needles, results/needles.md
     n_main_cosines: int = 8  # not measured
+    pair_cosine: int = 2  # not measured
     joint_cosines: tuple[int, ...] = (2, 4)  # not measured
     clip: float = 3.0  # not measured
     max_outputs: int = 64  # not measured
@@ -120,6 +123,8 @@ class EliminationConfig:
         Features on either side of an exchange: the least needed survivors, those eliminated last.
     min_gain : float
         Share of the leave-one-out error that an exchange must save.
+    clip : float
+        Standard deviations at which a standardised column is cut off, as in screening.
     """
 
     enabled: bool = True  # maskrank study selection --data tox171, other folds
@@ -141,6 +146,7 @@ class EliminationConfig:
     n_leaving: int = 8  # not measured
     n_entering: int = 24  # not measured
     min_gain: float = 0.005  # not measured
+    clip: float = 3.0  # not measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +177,8 @@ class ProposalConfig:
     ----------
     enabled : bool
         Off, all features are searched with uniform draws, as in the paper.
+    proposer : str
+        A name in `proposals.registry.PROPOSERS`.
     screening : ScreeningConfig
     elimination : EliminationConfig
     exploration : GuidedExplorationConfig
@@ -185,6 +193,7 @@ class ProposalConfig:
     """
 
     enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    proposer: str = "screening"
     screening: ScreeningConfig = field(default_factory=ScreeningConfig)
     elimination: EliminationConfig = field(default_factory=EliminationConfig)
     exploration: GuidedExplorationConfig = field(default_factory=GuidedExplorationConfig)

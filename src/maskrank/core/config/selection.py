@@ -18,6 +18,8 @@ class CrossFittingConfig:
         ``max_batches`` of the run bounds the steps, too.
     rate : float
         Falls linearly to 0.
+    betas : pair of float
+        Of Adam.
     decays : tuple of float
         Weight decays; of each subset the better one counts.
     min_rows, max_rows : int
@@ -28,6 +30,7 @@ class CrossFittingConfig:
     steps: int = 300  # not measured
     batch_size: int = 64  # not measured
     rate: float = 2e-2  # not measured
+    betas: tuple[float, float] = (0.9, 0.99)  # not measured
     decays: tuple[float, ...] = (0.3, 2.5)  # not measured
     min_rows: int = 30  # not measured
     max_rows: int = 2048  # not measured

@@ -25,10 +25,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from maskrank.core import limits
+from maskrank.core.engine import foreach
+
 _EPS = 1e-8
 _MOMENTUM_DECAY = 4e-3  # of NAdam, as in torch
 _NEVER = 1e9  # a count of steps at which nothing is left to correct
-_VALUES_AT_ONCE = 1 << 17  # of a table, when its rows are moved
 _HIGHEST_RATE = 1e36  # what torch takes as the factor of 32-bit floats
 
 
@@ -88,25 +90,35 @@ class Adam:
         """One step of parameters with dense gradients, all of them in one call."""
         gradients, states = self._of(parameters)
         counts = [state.count for state in states]
-        torch._foreach_add_(counts, 1)
+        foreach.add_(counts, 1)
         means, squares = [state.mean for state in states], [state.square for state in states]
-        _fused_adam(parameters, gradients, means, squares, counts, rate=self.rate, betas=self._betas, decay=self._decay)
+        foreach.adamw_(
+            parameters,
+            gradients,
+            means,
+            squares,
+            counts,
+            rate=self.rate,
+            betas=self._betas,
+            decay=self._decay,
+            eps=_EPS,
+        )
 
     def _nadam(self, parameters: list[Tensor]) -> None:
         """The same with the momentum of the next step already in it."""
         (beta1, beta2), rate = self._betas, min(self.rate, _HIGHEST_RATE)
         gradients, states = self._of(parameters)
         means, squares = [state.mean for state in states], [state.square for state in states]
-        torch._foreach_lerp_(means, gradients, 1 - beta1)
-        torch._foreach_mul_(squares, beta2)
-        torch._foreach_addcmul_(squares, gradients, gradients, 1 - beta2)
+        foreach.lerp_(means, gradients, 1 - beta1)
+        foreach.mul_(squares, beta2)
+        foreach.addcmul_(squares, gradients, gradients, 1 - beta2)
         shares = [state.nadam_shares(beta1) for state in states]
-        scales = torch._foreach_sqrt(squares)
-        torch._foreach_div_(scales, [math.sqrt(1 - beta2**state.steps) for state in states])
-        torch._foreach_add_(scales, _EPS)
-        torch._foreach_mul_(parameters, 1 - rate * self._decay)
-        torch._foreach_addcdiv_(parameters, means, scales, [-rate * of_mean for of_mean, _ in shares])
-        torch._foreach_addcdiv_(parameters, gradients, scales, [-rate * of_gradient for _, of_gradient in shares])
+        scales = foreach.sqrt(squares)
+        foreach.div_(scales, [math.sqrt(1 - beta2**state.steps) for state in states])
+        foreach.add_(scales, _EPS)
+        foreach.mul_(parameters, 1 - rate * self._decay)
+        foreach.addcdiv_(parameters, means, scales, [-rate * of_mean for of_mean, _ in shares])
+        foreach.addcdiv_(parameters, gradients, scales, [-rate * of_gradient for _, of_gradient in shares])
 
     def _of(self, parameters: list[Tensor]) -> tuple[list[Tensor], list[_Whole]]:
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
@@ -165,7 +177,8 @@ class _ByRows:
     def _adam(self, new: Tensor, mean: Tensor, square: Tensor, shares: Tensor, rate: float) -> Tensor:
         """Bring the means up to date; the change of these rows, made as if of long history and then corrected."""
         change = torch.zeros_like(new)
-        _fused_adam([change], [new], [mean], [square], [self._never], rate=rate, betas=self._betas)
+        counts = [self._never]
+        foreach.adamw_([change], [new], [mean], [square], counts, rate=rate, betas=self._betas, decay=0.0, eps=_EPS)
         return change.mul_(shares)
 
     def _adam_shares(self, count: Tensor) -> Tensor:
@@ -191,37 +204,8 @@ class _ByRows:
         return shares * (1 - beta2**count).sqrt().unsqueeze(1)
 
 
-def _fused_adam(
-    parameters: list[Tensor],
-    gradients: list[Tensor],
-    means: list[Tensor],
-    squares: list[Tensor],
-    counts: list[Tensor],
-    *,
-    rate: float,
-    betas: tuple[float, float],
-    decay: float = 0.0,
-) -> None:
-    """One step of Adam in torch's own kernel, as its optimisers call it with ``fused=True``."""
-    torch._fused_adamw_(
-        parameters,
-        gradients,
-        means,
-        squares,
-        [],
-        counts,
-        lr=rate,
-        beta1=betas[0],
-        beta2=betas[1],
-        weight_decay=decay,
-        eps=_EPS,
-        amsgrad=False,
-        maximize=False,
-    )
-
-
 def _parts(rows: int, h: int) -> list[slice]:
-    at_once = max(1, _VALUES_AT_ONCE // h)
+    at_once = max(1, limits.ADAM_ROWS // h)
     return [slice(a, a + at_once) for a in range(0, rows, at_once)]
 
 

@@ -1,19 +1,41 @@
-"""Several MLPs of one shape side by side, as one module: one batched product a layer instead of many small ones."""
+"""A batched ensemble of MLPs of one shape: one ``baddbmm`` a layer in place of many small products."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from maskrank.core import limits
 from maskrank.core.engine.layers import ACTIVATIONS
+from maskrank.core.engine.predictor import Predictor
 
 
-class StackedMLP(nn.Module):
-    """Several MLPs of one shape side by side, on the s chosen columns; the answer is the mean of their outputs.
+class Encoding(nn.Module, ABC):
+    """Makes the inputs of a first layer: the columns themselves come first, what is computed from them follows."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """s, the number of columns."""
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """Of the first layer: s and the computed ones."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., s) -> (..., inputs)."""
+
+
+class StackedMLP(Predictor):
+    """MLPs of one shape on the s chosen columns; the prediction is the mean of their outputs.
 
     Parameters
     ----------
@@ -21,22 +43,30 @@ class StackedMLP(nn.Module):
         One for each layer.
     biases : sequence of Tensor (members, 1, outputs)
     activation : "sigmoid", "silu" or "relu"
-    steps : Steps, optional
-        What makes the inputs of the first layer of the columns.
+    encoding : Encoding, optional
+        None where the first layer takes the columns as they are.
     """
 
     def __init__(
-        self, weights: Sequence[Tensor], biases: Sequence[Tensor], activation: str, steps: nn.Module | None = None
+        self, weights: Sequence[Tensor], biases: Sequence[Tensor], activation: str, encoding: Encoding | None = None
     ) -> None:
         super().__init__()
         self.weights = nn.ParameterList(weights)
         self.biases = nn.ParameterList(biases)
         self.activation = activation
-        self.steps = steps
+        self.encoding = encoding
+
+    @property
+    def rows_at_once(self) -> int:
+        return limits.PREDICTED_ROWS
+
+    def spec(self) -> dict[str, Any]:
+        encoded = self.encoding is not None
+        return {"kind": "mlp", "layers": len(self.weights), "activation": self.activation, "encoded": encoded}
 
     def inputs(self, x: Tensor) -> Tensor:
         """(..., s) -> (..., inputs)."""
-        return x if self.steps is None else self.steps(x)
+        return x if self.encoding is None else self.encoding(x)
 
     def members(self, inputs: Tensor) -> Tensor:
         """Each member's outputs: (members, rows, inputs) -> (members, rows, outputs)."""
@@ -48,12 +78,12 @@ class StackedMLP(nn.Module):
         return hidden
 
     def take(self, members: Tensor) -> StackedMLP:
-        """Some of the members, copied; without the steps where none of them looks at these."""
+        """Some of the members, copied; without the encoding where none of them has a weight on it."""
         weights, biases = ([value.detach()[members] for value in values] for values in (self.weights, self.biases))
-        steps = self.steps
-        if steps is not None and not bool(weights[0][:, steps.n_features :].any()):
-            weights[0], steps = weights[0][:, : steps.n_features].contiguous(), None
-        return StackedMLP(weights, biases, self.activation, steps)
+        encoding = self.encoding
+        if encoding is not None and not bool(weights[0][:, encoding.n_features :].any()):
+            weights[0], encoding = weights[0][:, : encoding.n_features].contiguous(), None
+        return StackedMLP(weights, biases, self.activation, encoding)
 
     def weighted(self, weight: Tensor) -> StackedMLP:
         """The members with a weight, scaled so that the mean of their outputs is the weighted mean: (members,)."""
@@ -66,13 +96,18 @@ class StackedMLP(nn.Module):
         return kept
 
     def forward(self, x: Tensor) -> Tensor:
-        """(rows, s) -> (rows, outputs)."""
         return self.members(self.inputs(x).expand(len(self.weights[0]), -1, -1)).mean(dim=0)
 
 
-def start_nets(members: int, sizes: tuple[int, ...], activation: str, generator: torch.Generator) -> StackedMLP:
-    """Nets of these layer sizes before any training."""
+def start_nets(
+    members: int,
+    sizes: tuple[int, ...],
+    activation: str,
+    generator: torch.Generator,
+    encoding: Encoding | None = None,
+) -> StackedMLP:
+    """Untrained nets of these layer sizes: Gaussian weights of variance 1 / inputs, zero biases."""
     weights = [
         torch.randn((members, n_in, n_out), generator=generator) / math.sqrt(n_in) for n_in, n_out in pairwise(sizes)
     ]
-    return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation)
+    return StackedMLP(weights, [torch.zeros((members, 1, n_out)) for n_out in sizes[1:]], activation, encoding)

@@ -14,7 +14,7 @@ from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import update_by_rows
 from maskrank.core.method.exploration import Exploration, GuidedExploration, UniformExploration
-from maskrank.core.method.operators import MaskedModule, SubsetMLP
+from maskrank.core.method.operators import MaskedModule, Operator, SubsetMLP
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer
@@ -113,7 +113,7 @@ def build_operator(
     config: TrainConfig,
     generator: torch.Generator,
     net: OwnNet | None = None,
-) -> nn.Module:
+) -> Operator:
     """The MLP of the config, or the user's own net behind a mask."""
     if net is not None:
         own = net.make(net.width, task.n_outputs)

@@ -1,25 +1,54 @@
 """The operator f_O(x⊗m, m): the net that learns the task on any subset of the features.
 
-An operator is any module with ``forward(batch, subsets)``: (batch of rows, (masks, s)) -> (masks, batch, outputs).
-``SubsetMLP`` is the paper's MLP; ``MaskedModule`` makes an operator of a net that takes x⊗m and m, and ``ImageCNN``
-is such a net, the one of the paper's Yale faces.
+`SubsetMLP` is the paper's MLP; `MaskedModule` makes an operator of a net that takes x⊗m and m, such as `ImageCNN` or a
+net of the user's own. At one subset an operator becomes a `Predictor`, exactly.
 """
 
 from __future__ import annotations
 
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor, nn
 
+from maskrank.core import limits
 from maskrank.core.data.rows import Batch
 from maskrank.core.data.subsets import to_mask
 from maskrank.core.engine.costs import dense_layer
 from maskrank.core.engine.gathered import subset_affine
-from maskrank.core.engine.layers import Tail, glorot
+from maskrank.core.engine.layers import Dense, Tail, glorot
+from maskrank.core.engine.predictor import Predictor as Predictor
+from maskrank.core.engine.stacked_mlp import StackedMLP
+from maskrank.core.method.image_cnn import ImageCNN
 
-_VALUES_AT_ONCE = 1 << 19  # inputs of a net of the user's own in one forward
+# Nets that a model file can build again without the user, and how each describes itself.
+SELF_DESCRIBING: dict[type[nn.Module], Callable[[Any], dict[str, Any]]] = {ImageCNN: ImageCNN.spec}
 
 
-class SubsetMLP(nn.Module):
+class Operator(nn.Module, ABC):
+    """What the core needs to know of an operator.
+
+    Attributes
+    ----------
+    fine_tunes : bool
+        Whether the final predictor is this net fine-tuned at m*, or new nets on the chosen columns.
+    """
+
+    fine_tunes: ClassVar[bool]
+
+    @abstractmethod
+    def forward(self, batch: Batch, subsets: Tensor) -> Tensor:
+        """(batch of rows), (masks, s) -> (masks, batch, outputs)."""
+
+    @abstractmethod
+    def specialise(self, subset: Tensor) -> Predictor:
+        """The operator at one subset (s,), as a net on its s columns: f_O(θ*; x, m*)."""
+
+
+class SubsetMLP(Operator):
     """An MLP on the concatenation of x⊗m and m, computed from the chosen columns alone.
 
     The first layer is (x⊗m) W_x + m W_m + b. All but s entries of m are zero, so that is the product of s columns
@@ -35,6 +64,8 @@ class SubsetMLP(nn.Module):
     by_rows : bool
         Whether the first layer's gradients are sparse tensors of the touched rows.
     """
+
+    fine_tunes: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -62,6 +93,18 @@ class SubsetMLP(nn.Module):
         hidden = self._dense(batch, subsets) if dense else self._gathered(batch, subsets)  # (masks, batch, h)
         return self.tail(hidden)  # type: ignore[no-any-return]
 
+    def specialise(self, subset: Tensor) -> StackedMLP:
+        first_weight = self.weight_x[subset]
+        first_bias = self.bias + self.weight_m[subset].sum(dim=0)
+        layers = [layer for layer in self.tail.layers if isinstance(layer, Dense)]
+        weights = [first_weight, *(layer.weight for layer in layers)]
+        biases = [first_bias, *(layer.bias for layer in layers)]
+        return StackedMLP(
+            [weight.detach().clone().unsqueeze(0) for weight in weights],
+            [bias.detach().clone()[None, None, :] for bias in biases],
+            self.tail.activation,
+        )
+
     def _gathered(self, batch: Batch, subsets: Tensor) -> Tensor:
         """The first layer, from s columns of x and s rows of each weight."""
         columns = batch.columns(subsets)  # (masks, batch, s)
@@ -75,7 +118,7 @@ class SubsetMLP(nn.Module):
         return torch.matmul(masked, self.weight_x).add_(shift.unsqueeze(1))
 
 
-class MaskedModule(nn.Module):
+class MaskedModule(Operator):
     """An operator made of any net with ``forward(x, mask)``.
 
     Parameters
@@ -87,6 +130,8 @@ class MaskedModule(nn.Module):
     width : int
     """
 
+    fine_tunes: ClassVar[bool] = True
+
     def __init__(self, net: nn.Module, columns: Tensor, width: int) -> None:
         super().__init__()
         self.net = net
@@ -96,7 +141,7 @@ class MaskedModule(nn.Module):
     @property
     def rows_at_once(self) -> int:
         """How many masked rows one forward should hold, so that a net's inner layers fit in memory."""
-        return max(1, _VALUES_AT_ONCE // self.width)
+        return max(1, limits.OWN_NET // self.width)
 
     def places(self, subsets: Tensor) -> Tensor:
         """Where the features of subsets stand in the net's input."""
@@ -114,49 +159,39 @@ class MaskedModule(nn.Module):
         mask = mask.unsqueeze(1).expand(shape).flatten(0, 1)  # (masks * batch, width)
         return self.net(masked, mask).unflatten(0, shape[:2])  # type: ignore[no-any-return]
 
+    def specialise(self, subset: Tensor) -> MaskedPredictor:
+        return MaskedPredictor(copy.deepcopy(self.net), self.places(subset), self.width)
 
-class ImageCNN(nn.Module):
-    """The convolutional net of the paper's supplement, Table 1 (Yale faces).
 
-    Two input channels, x⊗m and m; three convolutions of 32, 64 and 128 channels with kernels 5, 3 and 3, each
-    followed by max-pooling; two dense layers of 30; ReLU throughout.
+class MaskedPredictor(Predictor):
+    """A net with ``forward(x, mask)`` at one subset: the s columns are put in their places, all others are zero.
 
     Parameters
     ----------
-    n_features, n_outputs : int
-    image_shape : (height, width)
-        Their product is n_features; both at least 8, as three poolings halve them three times.
+    net : nn.Module
+    places : Tensor (s,)
+        Where the columns stand in the net's input.
+    width : int
     """
 
-    def __init__(self, n_features: int, n_outputs: int, *, image_shape: tuple[int, int]) -> None:
+    def __init__(self, net: nn.Module, places: Tensor, width: int) -> None:
         super().__init__()
-        height, width = image_shape
-        if height * width != n_features or min(height, width) < 8:
-            raise ValueError(
-                f"image_shape={image_shape} does not fit {n_features} features: height * width must be the number "
-                "of features, and both must be at least 8"
-            )
-        self.image_shape = (height, width)
-        self.convolutions = nn.Sequential(
-            *self._block(2, 32, kernel=5), *self._block(32, 64, kernel=3), *self._block(64, 128, kernel=3)
-        )
-        self.head = nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(128 * (height // 8) * (width // 8), 30),
-            nn.ReLU(),
-            nn.Linear(30, 30),
-            nn.ReLU(),
-            nn.Linear(30, n_outputs),
-        )
-        for layer in self.modules():
-            if isinstance(layer, nn.Conv2d | nn.Linear):
-                nn.init.xavier_uniform_(layer.weight)
-                nn.init.constant_(layer.bias, 0.0)  # type: ignore[arg-type]
+        self.net = net
+        self.register_buffer("places", places)
+        self.width = width
 
-    @staticmethod
-    def _block(n_in: int, n_out: int, *, kernel: int) -> tuple[nn.Module, ...]:
-        return nn.Conv2d(n_in, n_out, kernel, padding=kernel // 2), nn.ReLU(), nn.MaxPool2d(2)
+    @property
+    def rows_at_once(self) -> int:
+        return max(1, limits.OWN_PREDICTOR // self.width)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        channels = torch.stack([x, mask], dim=1).reshape(-1, 2, *self.image_shape)  # (rows, 2, height, width)
-        return self.head(self.convolutions(channels))  # type: ignore[no-any-return]
+    def spec(self) -> dict[str, Any]:
+        """Of a user's own net, a subclass of `ImageCNN` included, a file can know the name of its class alone."""
+        describe = SELF_DESCRIBING.get(type(self.net))
+        net = {"kind": "custom", "net": type(self.net).__name__} if describe is None else describe(self.net)
+        return {**net, "width": self.width}
+
+    def forward(self, x: Tensor) -> Tensor:
+        places = self.get_buffer("places").expand(len(x), -1)
+        full = torch.zeros((len(x), self.width), dtype=x.dtype, device=x.device)
+        mask = torch.zeros_like(full).scatter_(1, places, 1.0)
+        return self.net(full.scatter(1, places, x), mask)  # type: ignore[no-any-return]

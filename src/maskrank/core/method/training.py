@@ -12,13 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
 from maskrank.core.method.exploration import Exploration
+from maskrank.core.method.operators import Operator
 from maskrank.core.method.search import find_optimal_subset
 from maskrank.core.method.selector import Selector
 from maskrank.core.method.stopping import EarlyStopping
@@ -51,7 +52,7 @@ class DualNetTrainer:
 
     def __init__(
         self,
-        operator: nn.Module,
+        operator: Operator,
         selector: Selector,
         task: Task,
         rows: Rows,

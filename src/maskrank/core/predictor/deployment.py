@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from maskrank.core import limits
+from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.predictor.training import make_predictor
@@ -20,13 +20,13 @@ class Deployed:
 
     Attributes
     ----------
-    predictor : nn.Module
+    predictor : Predictor
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them.
     """
 
-    predictor: nn.Module
+    predictor: Predictor
     held_out: Tensor
 
 
@@ -56,8 +56,8 @@ def deploy(trainer: DualNetTrainer, optimal: Tensor, recorder: Recorder, *, lear
 
 
 @torch.no_grad()
-def _outputs(nets: nn.Module, trainer: DualNetTrainer, places: Tensor) -> Tensor:
+def _outputs(nets: Predictor, trainer: DualNetTrainer, places: Tensor) -> Tensor:
     """The outputs of nets on the chosen columns of the validation rows: (rows, outputs)."""
     nets.eval()
-    parts = trainer.validation.all().split(getattr(nets, "rows_at_once", limits.PREDICTED_ROWS))
+    parts = trainer.validation.all().split(nets.rows_at_once)
     return torch.cat([nets(part.columns(places.unsqueeze(0))[0]) for part in parts])

@@ -1,212 +1,191 @@
-"""The nets of the predictor in training: the rows each learns from, its average, and its best moment."""
+"""The nets of an ensemble in training: the running average of each one's weights, and each average at its best moment.
+
+Averages of weights along the way of an optimiser: Polyak and Juditsky 1992, Izmailov et al. 2018.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from maskrank.core.engine.stacked_mlp import StackedMLP
+from maskrank.core import limits
+from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.engine.foreach import lerp_
+from maskrank.core.engine.stacked_mlp import Encoding, StackedMLP, start_nets
 from maskrank.core.method.tasks import Task
-from maskrank.core.predictor.ensemble import Recipe, blend
-
-_MOST_JUDGES = 1 << 15  # rows held out that judge; more would take long and tell little more
-_JUDGED_AT_ONCE = 1 << 24  # inputs of rows held out, of all nets, in one forward, so that they fit in memory
-_AVERAGING = 0.98  # decay of the running average of the weights, which is what is judged and kept
-
-
-@dataclass(frozen=True)
-class Refitted:
-    """Nets on the chosen columns.
-
-    Attributes
-    ----------
-    predictor : nn.Module
-        (rows, s) -> (rows, outputs).
-    judged : nn.Module
-        What of it did not learn from the validation rows, which may judge it.
-    """
-
-    predictor: nn.Module
-    judged: nn.Module
-
-
-class Parts(NamedTuple):
-    """Rows by number, one line for each way to hold some out.
-
-    Attributes
-    ----------
-    learned : Tensor (ways, rows learned from)
-    held : Tensor (ways, rows held out)
-        In the first way the validation rows, or some of very many.
-    """
-
-    learned: Tensor
-    held: Tensor
-
-
-def hold_out(y: Tensor, n_rows: int, generator: torch.Generator, *, ways: int) -> Parts:
-    """Hold out the validation rows, which come last; and, in further ways, others, no row in two ways.
-
-    These are as many, or, in more ways than there are such parts, fewer.
-
-    Parameters
-    ----------
-    y : Tensor (n,) or (n, outputs)
-        Every part gets its share of each class, or of small and large targets, where rows suffice.
-    n_rows : int
-        Rows before the validation rows; at least one for each further way.
-    """
-    numbers, n_held = torch.arange(len(y)), len(y) - n_rows
-    held = [numbers[n_rows :: -(-n_held // _MOST_JUDGES)]]
-    if ways > 1:
-        mixed = torch.randperm(n_rows, generator=generator)
-        order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
-        parts = max(ways - 1, n_rows // n_held)  # with about as many rows each as are validated on
-        held += [order[first::parts] for first in range(ways - 1)]
-    learned = [numbers[:n_rows], *(numbers[~torch.isin(numbers, part)] for part in held[1:])]
-    return Parts(*(_stacked(parts, generator).to(y.device) for parts in (learned, held)))
-
-
-def _stacked(parts: Sequence[Tensor], generator: torch.Generator) -> Tensor:
-    """Lists of rows as lines of one length: a shorter list begins again, with rows by lot."""
-    longest = max(len(part) for part in parts)
-    lines = []
-    for part in parts:
-        again = torch.randperm(len(part), generator=generator)[: longest % len(part)]
-        lines.append(torch.cat([part.repeat(longest // len(part)), part[again]]))
-    return torch.stack(lines)
+from maskrank.core.predictor.folds import Folds
+from maskrank.core.predictor.recipes import connectivity
 
 
 class Members:
-    """The nets of an ensemble in training, the running average of each, and each average at its best moment.
+    """One net for each recipe and fold, trained side by side.
 
     Parameters
     ----------
     nets : StackedMLP
-        Every recipe once for each way to hold rows out.
-    parts : Parts
-    followed : sequence of Recipe
+        In the order of the recipes, and of the folds within a recipe.
+    folds : Folds
+    recipes : sequence of Recipe
         Of each net.
-    linked : sequence of Tensor (members, inputs of a layer, outputs)
+    connected : sequence of Tensor (members, inputs of a layer, outputs)
         1 where a member has a weight, else 0; of each layer but the last.
+    config : PredictorConfig
     lowest : Tensor (members,), optional
-        What the nets were judged at so far.
+        The lowest validation loss of each net so far.
+
+    Attributes
+    ----------
+    nets : StackedMLP
+        What the optimiser updates.
+    average : StackedMLP
+        The running averages, which are validated.
+    best : StackedMLP
+        Each average at its lowest validation loss.
+    lowest : Tensor (members,)
+        These losses.
+    best_step : int
+        When any of them fell last.
+    fold : Tensor (members,)
+        The number of each net's fold.
     """
 
     def __init__(
         self,
         nets: StackedMLP,
-        parts: Parts,
-        followed: Sequence[Recipe],
-        linked: Sequence[Tensor],
+        folds: Folds,
+        recipes: Sequence[Recipe],
+        connected: Sequence[Tensor],
+        config: PredictorConfig,
         lowest: Tensor | None = None,
     ) -> None:
-        self.nets, self._parts, self._followed, self._linked = nets, parts, followed, linked
-        device = parts.held.device
-        self._decay = torch.tensor([recipe.decay for recipe in followed], device=device).view(-1, 1, 1)
-        self._jitter = torch.tensor([recipe.jitter for recipe in followed], device=device).view(-1, 1, 1)
-        self._noisy = self._jitter.flatten().nonzero().flatten()
-        self._way = torch.arange(len(followed), device=device) % len(parts.held)
-        self.lowest = torch.full((len(followed),), torch.inf, device=device) if lowest is None else lowest
+        self.nets, self._folds, self._recipes, self._connected = nets, folds, recipes, connected
+        self._config = config
+        device = folds.held_out.device
+        self._decay = torch.tensor([recipe.decay for recipe in recipes], device=device).view(-1, 1, 1)
+        self._noise = torch.tensor([recipe.input_noise for recipe in recipes], device=device).view(-1, 1, 1)
+        self._noisy = self._noise.flatten().nonzero().flatten()
+        self.fold = torch.arange(len(recipes), device=device) % len(folds)
+        self.lowest = torch.full((len(recipes),), torch.inf, device=device) if lowest is None else lowest
         self.best_step = 0
         self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
-        self._moving: list[Tensor] = list(nets.parameters())
+        self._trained: list[Tensor] = list(nets.parameters())
         self._shrink(0.0)
-        self._average, self._best = copy.deepcopy(nets), copy.deepcopy(nets)
-        self._following: list[Tensor] = list(self._average.parameters())
+        self.average, self.best = copy.deepcopy(nets), copy.deepcopy(nets)
+        self._averaged: list[Tensor] = list(self.average.parameters())
 
     def __len__(self) -> int:
-        return len(self._followed)
+        return len(self._recipes)
 
     def draw(self, n: int, generator: torch.Generator) -> Tensor:
         """Rows for each member, of those it learns from: (members, n)."""
-        places = torch.randint(self._parts.learned.shape[1], (len(self), n), generator=generator)
-        return self._parts.learned[self._way.unsqueeze(1), places.to(self._way.device)]
+        places = torch.randint(self._folds.learned.shape[1], (len(self), n), generator=generator)
+        return self._folds.learned[self.fold.unsqueeze(1), places.to(self.fold.device)]
 
-    def with_jitter(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        """Inputs with noise, one for all recipes, each with as much of it as it wants: (members, rows, inputs)."""
+    def add_noise(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
+        """Inputs (members, rows, inputs) with each recipe's strength of the same noise, in place."""
         if len(self._noisy):
             noise = torch.randn(inputs.shape[1:], generator=generator).to(inputs.device)
-            inputs[self._noisy] += self._jitter[self._noisy] * noise
+            inputs[self._noisy] += self._noise[self._noisy] * noise
         return inputs
 
     @torch.no_grad()
-    def moved(self, rate: float, step: int) -> None:
-        """After a step of the optimiser: decay, and the averages follow."""
+    def follow(self, rate: float, step: int) -> None:
+        """After an update of the optimiser: weight decay, then the averages follow."""
         self._shrink(rate)
-        follow = 1 - min(_AVERAGING, step / (step + 10))
-        torch._foreach_lerp_(self._following, self._moving, follow)
+        decay = min(self._config.averaging, step / (step + self._config.averaging_warmup))
+        lerp_(self._averaged, self._trained, 1 - decay)
 
     @torch.no_grad()
     def _shrink(self, rate: float) -> None:
-        """Weight decay, and no weight where nothing is linked."""
+        """Decoupled weight decay, and zero where nothing is connected."""
         kept = 1 - rate * self._decay
         for weight in self._weights:
             weight.mul_(kept)
-        for weight, linked in zip(self._weights, self._linked, strict=False):
-            weight.mul_(linked)
+        for weight, connected in zip(self._weights, self._connected, strict=False):
+            weight.mul_(connected)
 
     @torch.no_grad()
-    def judge(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
-        """Compare the averages on the rows held out, (ways, rows, inputs), and keep those that are better than ever."""
-        outputs = self._answers(self._average, inputs)
-        losses = [task.loss(outputs[:, way], target).mean(dim=1) for way, target in enumerate(y)]
-        self.update(torch.stack(losses, dim=1).flatten(), step)
-
-    def _answers(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
-        """For the rows held out: (recipes, ways, rows, outputs)."""
-        times = len(self) // len(inputs)
-        at_once = max(1, _JUDGED_AT_ONCE // (len(self) * inputs.shape[2]))
-        some = inputs.split(at_once, dim=1)  # type: ignore[no-untyped-call]
-        outputs = torch.cat([nets.members(part.repeat(times, 1, 1)) for part in some], dim=1)
-        return outputs.view(times, *inputs.shape[:2], -1)
+    def validate(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
+        """Measure the averages on held-out rows (folds, rows, inputs), and keep those that are better than ever."""
+        outputs = self.outputs(self.average, inputs)
+        losses = [task.loss(outputs[:, fold], target).mean(dim=1) for fold, target in enumerate(y)]
+        self.keep_better(torch.stack(losses, dim=1).flatten(), step)
 
     @torch.no_grad()
-    def update(self, judged: Tensor, step: int) -> None:
-        """Keep the members that are better than ever: (members,) figures."""
-        better = judged < self.lowest
-        self.lowest = torch.where(better, judged, self.lowest)
-        for old, new in zip(self._best.parameters(), self._average.parameters(), strict=True):
+    def keep_better(self, losses: Tensor, step: int) -> None:
+        """Keep the averages whose loss is lower than ever: (members,)."""
+        better = losses < self.lowest
+        self.lowest = torch.where(better, losses, self.lowest)
+        for old, new in zip(self.best.parameters(), self.average.parameters(), strict=True):
             old[better] = new[better]
         if bool(better.any()):
             self.best_step = step
 
+    def outputs(self, nets: StackedMLP, inputs: Tensor) -> Tensor:
+        """Of all nets for held-out rows: (folds, rows, inputs) -> (recipes, folds, rows, outputs)."""
+        n_recipes = len(self) // len(inputs)
+        at_once = max(1, limits.JUDGED // (len(self) * inputs.shape[2]))
+        some = inputs.split(at_once, dim=1)  # type: ignore[no-untyped-call]
+        outputs = torch.cat([nets.members(rows.repeat(n_recipes, 1, 1)) for rows in some], dim=1)
+        return outputs.view(n_recipes, *inputs.shape[:2], -1)
+
     @property
-    def figure(self) -> float:
-        """The mean of the lower half of the recipes' best figures."""
-        figures = self._figures()
-        return float(figures.sort().values[: max(1, len(figures) // 2)].mean())
+    def watched_loss(self) -> float:
+        """The mean over the better recipes of their lowest losses."""
+        losses = self._recipe_losses()
+        return float(losses.sort().values[: max(1, share_of(len(losses), self._config.better_share))].mean())
 
-    def _figures(self) -> Tensor:
-        """Of each recipe, over its members."""
-        return self.lowest.view(-1, len(self._parts.held)).mean(dim=1)
+    def _recipe_losses(self) -> Tensor:
+        """The mean over the folds of the lowest losses: (recipes,)."""
+        return self.lowest.view(-1, len(self._folds)).mean(dim=1)
 
-    def best(self, n: int) -> Members:
-        """The n recipes with the lowest figures, each member at its best moment."""
-        figures, ways = self._figures(), len(self._parts.held)
-        order = figures.argsort()[: max(1, n)]
-        chosen = (order.unsqueeze(1) * ways + torch.arange(ways, device=order.device)).flatten()
-        followed = [self._followed[i] for i in chosen.tolist()]
-        nets = self._best.take(chosen)
-        linked = [part[chosen] for part in self._linked]
-        linked[:1] = [part[:, : nets.weights[0].shape[1]] for part in linked[:1]]
-        return Members(nets, self._parts, followed, linked, self.lowest[chosen])
+    def best_recipes(self, n: int) -> Members:
+        """The n recipes of the lowest loss, to be trained from each member's best moment on."""
+        losses, n_folds = self._recipe_losses(), len(self._folds)
+        order = losses.argsort()[: max(1, n)]
+        chosen = (order.unsqueeze(1) * n_folds + torch.arange(n_folds, device=order.device)).flatten()
+        recipes = [self._recipes[i] for i in chosen.tolist()]
+        nets = self.best.take(chosen)
+        connected = [mask[chosen] for mask in self._connected]
+        connected[:1] = [mask[:, : nets.weights[0].shape[1]] for mask in connected[:1]]
+        return Members(nets, self._folds, recipes, connected, self._config, self.lowest[chosen])
 
-    @torch.no_grad()
-    def weighed(self, task: Task, inputs: Tensor, y: Tensor) -> Refitted:
-        """All members at their best moments, weighed by the rows held out."""
-        answers = self._answers(self._best, inputs)
-        weight = blend(task, answers.flatten(1, 2), y.flatten(0, 1)).repeat_interleave(len(inputs))
-        return self._refitted(weight)
 
-    def alike(self) -> Refitted:
-        """All members at their best moments, with one weight."""
-        return self._refitted(torch.ones_like(self.lowest))
+def start_members(
+    recipes: Sequence[Recipe],
+    folds: Folds,
+    encoding: Encoding | None,
+    importance: Tensor,
+    *,
+    n_outputs: int,
+    activation: str,
+    config: PredictorConfig,
+    generator: torch.Generator,
+) -> Members:
+    """Untrained members, one for each recipe and fold; weights are scaled by how many inputs a unit really has.
 
-    def _refitted(self, weight: Tensor) -> Refitted:
-        return Refitted(self._best.weighted(weight), self._best.weighted(weight * (self._way == 0)))
+    Parameters
+    ----------
+    importance : Tensor (s,)
+        Scores of the features, by which recipes with a share take the first ones.
+    """
+    of_each = [recipe for recipe in recipes for _ in range(len(folds))]
+    n_bins = 0 if encoding is None else encoding.n_inputs // encoding.n_features - 1
+    masks = [connectivity(importance, recipe, n_bins, config.hidden) for recipe in of_each]
+    connected = [torch.stack(layer) for layer in zip(*masks, strict=True)]
+    sizes = (connected[0].shape[1], *config.hidden, n_outputs)
+    nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(importance.device)
+    members = Members(nets, folds, of_each, connected, config)
+    with torch.no_grad():
+        for weight, mask in zip(nets.weights, connected, strict=False):
+            weight.mul_((mask.shape[1] / mask.sum(dim=1, keepdim=True).clamp(min=1)).sqrt())
+    return members
+
+
+def share_of(n: int, share: float) -> int:
+    """A share of n things, rounded down; a third of 600 is 200, whatever a third is in binary."""
+    return math.floor(n * share + 1e-9)

@@ -1,37 +1,77 @@
-"""Temporary."""
+"""The training of the final predictor: a net on the chosen s columns and nothing else.
+
+Small MLPs trained anew on the chosen columns predict better than the operator, which has to serve every subset
+(`fit_predictor`). A net of the user's own is fine-tuned at m* instead (`fine_tune`). `make_predictor` decides.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor
 
-from maskrank.core.method.operators import SubsetMLP
-from maskrank.core.predictor.refit import collapse, fine_tune, refit_mlp
+from maskrank.core.config import TrainConfig
+from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.data.rows import Rows
+from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.predictor import Predictor
+from maskrank.core.engine.training_loop import BestMoment, constant, train
+from maskrank.core.method.operators import Operator
+from maskrank.core.method.tasks import Task, subset_losses
+from maskrank.core.predictor.cycles import Listener, Trained, report_progress, train_cycles
+from maskrank.core.predictor.encoding import PiecewiseLinearEncoding, bins_per_feature
+from maskrank.core.predictor.ensemble_selection import greedy_selection
+from maskrank.core.predictor.folds import Folds, count_folds, make_folds
+from maskrank.core.predictor.members import Members, share_of, start_members
+from maskrank.core.predictor.recipes import usable_recipes
 
 
 @dataclass(frozen=True)
 class FittedPredictor:
-    predictor: nn.Module
-    held_out: nn.Module
+    """The final predictor.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        (rows, s) -> (rows, outputs).
+    held_out : Predictor
+        The members that did not learn from the validation rows, which may judge them.
+    """
+
+    predictor: Predictor
+    held_out: Predictor
 
 
 def make_predictor(
-    operator: Any,
-    task: Any,
-    rows: Any,
-    validation: Any,
-    subset: Any,
-    importance: Any,
+    operator: Operator,
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    importance: Tensor,
     *,
-    config: Any,
-    generator: Any,
+    config: TrainConfig,
+    generator: torch.Generator,
     learn_all: bool,
-    callbacks: Any,
+    callbacks: Sequence[Listener] = (),
 ) -> FittedPredictor:
-    if config.predictor.n_recipes and isinstance(operator, SubsetMLP):
-        r = refit_mlp(
+    """New nets on the chosen columns, the operator fine-tuned at m*, or, without recipes, the operator at m* as it is.
+
+    Parameters
+    ----------
+    operator : Operator
+        Trained on where it is one that fine-tunes.
+    subset : Tensor (s,)
+        m*, the chosen features.
+    importance : Tensor (s,)
+        Their scores.
+    learn_all : bool
+        Whether new nets may learn from validation rows too.
+    """
+    if config.predictor.n_recipes and not operator.fine_tunes:
+        return fit_predictor(
             task,
             rows,
             validation,
@@ -42,9 +82,149 @@ def make_predictor(
             learn_all=learn_all,
             callbacks=callbacks,
         )
-        return FittedPredictor(r.predictor, r.judged)
     if config.predictor.n_recipes:
-        operator.train()
         fine_tune(operator, task, rows, validation, subset, config=config, generator=generator, callbacks=callbacks)
-    c = collapse(operator, subset)
-    return FittedPredictor(c, c)
+    specialised = operator.specialise(subset)
+    return FittedPredictor(specialised, specialised)
+
+
+def fit_predictor(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    importance: Tensor,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    learn_all: bool = False,
+    callbacks: Sequence[Listener] = (),
+) -> FittedPredictor:
+    """Train nets of ``config.predictor.n_recipes`` recipes on the chosen columns, and select an ensemble of them.
+
+    Of each net, the running average of its weights is validated every few steps on rows it does not learn from, and
+    its best moment is kept. These are the validation rows; with ``learn_all`` nets are cross-fitted: each recipe is
+    trained once a fold, so that more rows judge and all rows are learned from. Where too few rows judge, the plain
+    recipes alone are trained, and the better half of the nets is averaged with equal weights.
+
+    Parameters
+    ----------
+    subset : Tensor (s,)
+        The chosen features.
+    importance : Tensor (s,)
+        Their scores.
+    learn_all : bool
+        Whether nets may learn from validation rows.
+    """
+    settings = config.predictor
+    x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])  # (n, s)
+    y = torch.cat([rows.y, validation.y])
+    n_folds = count_folds(len(rows), len(validation), settings) if learn_all else 1
+    folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator)
+    varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
+    members = _untrained(task, x[: len(rows)], importance, folds, varied=varied, config=config, generator=generator)
+    trained = train_cycles(
+        members,
+        task,
+        x,
+        y,
+        folds,
+        n_batch=_batch_size(settings, len(rows)),
+        config=settings,
+        generator=generator,
+        callbacks=callbacks,
+    )
+    return _selected(trained, task, settings) if varied else _averaged(trained, settings)
+
+
+def fine_tune(
+    operator: Operator,
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    *,
+    config: TrainConfig,
+    generator: torch.Generator,
+    callbacks: Sequence[Listener] = (),
+) -> None:
+    """Train the operator on at one subset, in place, and leave it at its best moment on the validation rows."""
+    settings, subsets = config.predictor, subset.unsqueeze(0)
+    steps, n_batch = sum(settings.cycles), _batch_size(settings, len(rows))
+    best = BestMoment(operator)
+    best.update(_validation_loss(operator, task, validation, subsets))
+
+    def loss_of() -> Tensor:
+        return subset_losses(operator, task, rows.sample(n_batch, generator=generator), subsets).mean()
+
+    def validate(step: int, loss: Tensor) -> None:
+        if step % settings.validate_every == 0 or step == steps:
+            best.update(_validation_loss(operator, task, validation, subsets))
+            report_progress(callbacks, 0, steps, step, float(loss), best.value)
+
+    rate = settings.fine_tune_rate_share * config.operator_rate
+    optimizer = Adam(operator.parameters(), rate=rate)
+    train(optimizer, loss_of, steps=steps, schedule=constant(rate), after=validate)
+    best.restore()
+
+
+def _untrained(
+    task: Task,
+    x: Tensor,
+    importance: Tensor,
+    folds: Folds,
+    *,
+    varied: bool,
+    config: TrainConfig,
+    generator: torch.Generator,
+) -> Members:
+    """Members of the recipes that the training rows (n, s) allow."""
+    settings = config.predictor
+    n_bins = bins_per_feature(x.shape[1], len(x), settings) if varied else 0
+    recipes = usable_recipes(settings, varied=varied, encoded=n_bins > 0)
+    encoded = any(recipe.encoded for recipe in recipes)
+    return start_members(
+        recipes,
+        folds,
+        PiecewiseLinearEncoding.fit(x, n_bins, settings) if encoded else None,
+        importance,
+        n_outputs=task.n_outputs,
+        activation=config.activation,
+        config=settings,
+        generator=generator,
+    )
+
+
+def _selected(trained: Trained, task: Task, config: PredictorConfig) -> FittedPredictor:
+    """Greedy ensemble selection among the recipes, each at its members' best moments."""
+    members, table = trained.members, trained.table
+    with torch.no_grad():
+        outputs = members.outputs(members.best, table.held_inputs)  # (recipes, folds, rows, outputs)
+    weight = greedy_selection(task, outputs.flatten(1, 2), table.held_y.flatten(0, 1), n_picks=config.n_picks)
+    return _weighted(members, weight.repeat_interleave(outputs.shape[1]))
+
+
+def _averaged(trained: Trained, config: PredictorConfig) -> FittedPredictor:
+    """The better recipes at their best moments, with equal weights; a second cycle has left no others."""
+    members = trained.members
+    if trained.n_cycles == 1:
+        members = members.best_recipes(share_of(config.n_recipes, config.better_share))
+    return _weighted(members, torch.ones_like(members.lowest))
+
+
+def _weighted(members: Members, weight: Tensor) -> FittedPredictor:
+    """The members' best moments with these weights, and those of the first fold alone: (members,)."""
+    return FittedPredictor(members.best.weighted(weight), members.best.weighted(weight * (members.fold == 0)))
+
+
+def _batch_size(config: PredictorConfig, n_rows: int) -> int:
+    """More rows, larger batches: the number of steps stays."""
+    return min(config.max_batch, max(config.min_batch, n_rows // config.batches_per_pass))
+
+
+@torch.no_grad()
+def _validation_loss(operator: Operator, task: Task, validation: Rows, subsets: Tensor) -> float:
+    operator.eval()
+    value = float(subset_losses(operator, task, validation.all(), subsets))
+    operator.train()
+    return value

@@ -1,10 +1,8 @@
-"""Features given up one after the other, by what those that are left would lose, without any net.
+"""Backward elimination with closed-form models: kernel ridge regression for few rows, ridge regression for many.
 
-Where many features tell a little each, as genes and pixels do, single features and pairs say little about which of
-them go well together. Two machines that are solved at once do. Of few rows it is a Gaussian kernel machine
-(`kernel_machine`), of many rows a ridge regression on the features' lines (`line_machine`).
-
-What is left in the end is a proposal: nets decide whether it is better than m_opt (`contest`).
+Where many features are weakly informative, as genes and pixels are, tests of single features and pairs say little
+about which of them go well together. As in recursive feature elimination (Guyon et al. 2002), a model of all features
+does. Returns features in elimination order; the survivors are one candidate subset for the tournament.
 """
 
 from __future__ import annotations
@@ -14,81 +12,85 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from maskrank.core import limits
+from maskrank.core.config import EliminationConfig
 from maskrank.core.data.rows import Batch, Rows
+from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.kernel_ridge import eliminate_by_kernel
-from maskrank.core.proposals.ridge import eliminate_by_lines
-from maskrank.core.proposals.statistics import AT_ONCE, lines_of, orthonormal, unit_length, values_of
-
-_MOST_FEW_ROWS = 768  # that a kernel machine learns from; it takes their third power
-_ROWS_OF_TRIALS = 256  # at the most, for deletions and exchanges by trial
-_KERNEL_WORK = 1e9  # rows² times features at the most
-_MOST_ROWS, _MOST_LINES = 4096, 1024  # of a ridge regression
-_LINE_RIDGE = 0.03
+from maskrank.core.proposals.ridge import eliminate_by_ridge
+from maskrank.core.proposals.statistics import orthonormal_basis, standardised, unit_length, values_of
 
 
-def few_rows(rows: Rows) -> bool:
-    """Whether a kernel machine looks at them: fewer rows than features, and no more than 768."""
-    return len(rows) < min(rows.n_features, _MOST_FEW_ROWS + 1)
+def few_rows(rows: Rows, config: EliminationConfig) -> bool:
+    """Whether kernel ridge regression is used: fewer rows than features, and not more than it can take."""
+    return len(rows) < min(rows.n_features, config.max_kernel_rows + 1)
 
 
 @torch.no_grad()
 def eliminate(
-    task: object, parts: Sequence[Rows], size: int, *, wanted: int, config: object = None, generator: torch.Generator
+    task: Task,
+    parts: Sequence[Rows],
+    size: int,
+    *,
+    wanted: int,
+    config: EliminationConfig,
+    generator: torch.Generator,
 ) -> list[int]:
-    """The s features that are left in the end, and behind them those that were given up last: ``wanted`` in all.
+    """The s survivors, then the features eliminated last: ``wanted`` in all.
 
-    None, where there are many rows of more than 1,024 features.
+    Empty where there are both many rows and more features than a ridge regression can take.
 
     Parameters
     ----------
     parts : sequence of Rows
-        Of the same features; their rows together are looked at. The first, the training rows, tells how.
+        Of the same features; used together. The first, the training rows, chooses the model.
     """
-    batches = _some_rows(parts, _MOST_ROWS, generator)
-    y = torch.cat([batch.y for batch in batches])
-    target = _numbers(y)
-    n, d = len(y), parts[0].n_features
-    if few_rows(parts[0]):
-        features = _best_alone(batches, target, most=max(wanted, int(_KERNEL_WORK / n**2)), d=d)
+    batches = _draw_rows(parts, config.max_rows, generator)
+    target = _numeric_target(task, torch.cat([batch.y for batch in batches]), config.clip)
+    n, d = len(target), parts[0].n_features
+    if few_rows(parts[0], config):
+        max_features = max(wanted, int(config.kernel_work / n**2))
+        features = _most_correlated(batches, target, d, max_features, config.clip)
         x = unit_length(_values(batches, features)).t() * math.sqrt(n)  # of deviation 1
-        order = eliminate_by_kernel(x, target, size, by_trial=len(parts[0]) <= _ROWS_OF_TRIALS)
-    elif d <= _MOST_LINES:
+        exact = len(parts[0]) <= config.max_exact_rows
+        order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
+    elif d <= config.max_ridge_features:
         features = torch.arange(d, device=target.device)
-        order = eliminate_by_lines(lines_of(_values(batches, features)), target, size, ridge=_LINE_RIDGE)
+        columns = standardised(_values(batches, features), config.clip)
+        order = eliminate_by_ridge(columns, target, size, ridge=config.ridge, config=config)
     else:
         return []
     return features[order[:wanted]].tolist()
 
 
-def _some_rows(parts: Sequence[Rows], most: int, generator: torch.Generator) -> list[Batch]:
-    """Rows by lot, of each part its share."""
+def _draw_rows(parts: Sequence[Rows], max_rows: int, generator: torch.Generator) -> list[Batch]:
+    """Rows at random, the same share of each part."""
     total = sum(len(part) for part in parts)
-    share = min(1.0, most / total)
+    share = min(1.0, max_rows / total)
     return [
         part.take(torch.randperm(len(part), generator=generator)[: math.ceil(share * len(part))].to(part.device))
         for part in parts
     ]
 
 
-def _numbers(y: Tensor) -> Tensor:
-    """Classes as centred zeros and ones, numbers without their outliers: (n, outputs), each row's mean square 1."""
-    columns = y.reshape(len(y), -1).double() if y.dtype.is_floating_point else F.one_hot(y).double()
-    columns = lines_of(columns.t()).t() if y.dtype.is_floating_point else columns - columns.mean(dim=0)
+def _numeric_target(task: Task, y: Tensor, clip: float) -> Tensor:
+    """Centred class indicators, or standardised numbers: (n, outputs), the mean squared length of a row is 1."""
+    columns = task.as_numeric(y).reshape(len(y), -1).double()
+    columns = columns - columns.mean(dim=0) if task.discrete else standardised(columns.t(), clip).t()
     size = columns.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
     return (columns / size).float()
 
 
-def _best_alone(batches: Sequence[Batch], target: Tensor, *, most: int, d: int) -> Tensor:
-    """The features whose lines go best with the target, sorted: (at most ``most``,)."""
+def _most_correlated(batches: Sequence[Batch], target: Tensor, d: int, max_features: int, clip: float) -> Tensor:
+    """The features whose standardised columns correlate most with the target, sorted: (at most max_features,)."""
     features = torch.arange(d, device=target.device)
-    if d <= most:
+    if d <= max_features:
         return features
-    basis = orthonormal(target)
-    blocks = torch.split(features, max(1, AT_ONCE // len(target)))
-    told = [(lines_of(_values(batches, some)) @ basis).square().sum(dim=1) for some in blocks]
-    return torch.cat(told).topk(most).indices.sort().values
+    basis = orthonormal_basis(target)
+    blocks = torch.split(features, max(1, limits.SCREENED // len(target)))
+    explained = [(standardised(_values(batches, some), clip) @ basis).square().sum(dim=1) for some in blocks]
+    return torch.cat(explained).topk(max_features).indices.sort().values
 
 
 def _values(batches: Sequence[Batch], features: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
-"""Pairs of features that bend the target together, as a ring does: too little in any single product to be seen.
+"""Pairwise interactions: a search over all pairs by matrix products, and a joint test of each promising pair.
 
-Each feature has two bends, cosines of one and of two whole periods over its rank; a pair has these and their four
-products, and all eight are judged at once.
+A product of two features counts as an interaction in so far as no smooth function of either predicts it. Some
+interactions, such as a ring, are too weak in any single product. The joint test takes several cosines of both
+ranks and all their products at once.
 """
 
 from __future__ import annotations
@@ -12,100 +13,208 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskrank.core import limits
+from maskrank.core.config import ScreeningConfig
 from maskrank.core.proposals.statistics import (
-    KINDS,
-    as_normal,
-    best_partners,
-    explained_by,
-    interaction,
-    surprise,
-    waves_at,
+    corrected_evidence,
+    cosine_of_ranks,
+    explained_squares,
+    wilson_hilferty,
 )
 
-_BENDS = (2, 4)  # in half periods
-_FIRST, _SECOND = slice(0, 2), slice(2, 4)  # columns of a pair that are one feature's own
-_OWN, _ALL = 2, 8  # columns of one feature, and of a pair
-_LEAST_NEW = 0.05  # of the squared length of a column that must be left to count
-_PAIRS, _PARTNERS = 128, 4  # pairs that are followed up: in all, and for each known feature
+PAIR_TESTS = 3  # of each pair: product of standardised columns, product of cosines, joint test
+
+
+def best_partners(
+    tables: list[tuple[Tensor, Tensor]],
+    columns: Tensor,
+    directions: Tensor,
+    known: Tensor,
+    *,
+    n_pairs: int,
+    n_partners: int,
+    max_correlation: float,
+) -> Tensor:
+    """The pairs whose products correlate most with the target: one partner of each feature, several of a known one.
+
+    Parameters
+    ----------
+    tables : list of (Tensor (k, n), Tensor (k, n))
+        A pair's products are those of its first feature in a left table and its second in the right one.
+    columns : Tensor (k, n)
+        Standardised.
+    directions : Tensor (n, q)
+    known : Tensor
+        Places of features known to matter.
+    n_pairs, n_partners : int
+        How many pairs: in all, and of each known feature.
+    max_correlation : float
+        Features correlated more than this make no pair: their product is the square of either.
+
+    Returns
+    -------
+    Tensor (pairs, 2)
+        Places in the tables, sorted and distinct.
+    """
+    k = len(tables[0][0])
+
+    def strengths(first: Tensor) -> Tensor:
+        """Squared correlations of the products of some features with all: (some, k)."""
+        strength = tables[0][0].new_zeros((len(first), k))
+        for left, right in tables:
+            for direction in directions.t():
+                strength += ((left[first] * direction) @ right.t()).square_()
+        strength.masked_fill_((columns[first] @ columns.t()).abs() > max_correlation, -1.0)
+        strength[torch.arange(len(first)), first] = -1.0
+        return strength
+
+    blocks = torch.split(torch.arange(k, device=directions.device), max(1, limits.SCREENED // k))
+    best = [strengths(first).max(dim=1) for first in blocks]
+    strength, partner = (torch.cat(parts) for parts in zip(*best, strict=True))
+    chosen = strength.argsort(descending=True, stable=True)[:n_pairs]
+    chosen = chosen[strength[chosen] >= 0]  # some features are correlated with all others
+    found = [torch.stack([chosen, partner[chosen]], dim=1)]
+    if len(known):
+        others = strengths(known).topk(min(n_partners, k), dim=1)  # (known, partners)
+        both = torch.stack([known.unsqueeze(1).expand_as(others.indices), others.indices], dim=2)
+        found.append(both[others.values >= 0])
+    distinct: Tensor = torch.unique(torch.cat(found).sort(dim=1).values, dim=0)
+    return distinct
+
+
+def without_main_effects(
+    products: Tensor, first: Tensor, second: Tensor, columns: Tensor, order: Tensor, config: ScreeningConfig
+) -> Tensor:
+    """Products of pairs less their regression on main effects of both features; of length 1, or 0 if nothing remains.
+
+    Parameters
+    ----------
+    products : Tensor (pairs, products, n)
+    first, second : Tensor (pairs,)
+        Places of the two features.
+    columns, order : Tensor (k, n)
+        Of all features: standardised columns, and the ``argsort`` of their values.
+    """
+    frequencies = range(1, config.n_main_cosines + 1)
+    at_once = max(1, limits.SCREENED // ((2 * len(frequencies) + 2) * columns.shape[1]))
+    kept = []
+    for some in torch.split(torch.arange(len(first), device=first.device), at_once):
+        effects = [
+            effect
+            for side in (first[some], second[some])
+            for effect in (columns[side], *(cosine_of_ranks(order[side], k) for k in frequencies))
+        ]
+        main = torch.stack(effects, dim=1)  # (some, 2 + 2 * cosines, n)
+        gram = main @ main.transpose(1, 2) + config.ridge * torch.eye(main.shape[1]).to(main)
+        part = products[some] - products[some].mean(dim=2, keepdim=True)
+        residual = part - torch.linalg.solve(gram, main @ part.transpose(1, 2)).transpose(1, 2) @ main
+        size = residual.norm(dim=2, keepdim=True)
+        is_rounding = size < config.min_interaction * part.norm(dim=2, keepdim=True)
+        kept.append(torch.where(is_rounding, 0.0, residual / size.clamp(min=1e-12)))
+    return torch.cat(kept)
 
 
 @dataclass
-class BentPairs:
-    """Pairs that are followed up.
+class JointPairs:
+    """Pairs under the joint test: w cosines of either feature, and the w² interactions of these cosine bases.
 
     Attributes
     ----------
     pairs : Tensor (p, 2)
-    columns : Tensor (p, 8, n)
-        The bends of the first feature, of the second, and what is new in their products: each of length 1, or 0.
-    gram : Tensor (p, 8, 8)
-        Of what is not explained yet in the columns.
+    columns : Tensor (p, 2w + w², n)
+        Cosines of the first feature, of the second, and their products without main effects: of length 1, or 0.
+    gram : Tensor (p, 2w + w², 2w + w²)
+        Of the columns without what was projected out.
+    config : ScreeningConfig
     """
 
     pairs: Tensor
     columns: Tensor
     gram: Tensor
+    config: ScreeningConfig
 
     @classmethod
-    def promising(cls, features: Tensor, lines: Tensor, places: Tensor, directions: Tensor, known: Tensor) -> BentPairs:
-        """Of the pairs among some features, those whose products go most clearly with the target.
+    def promising(
+        cls,
+        features: Tensor,
+        columns: Tensor,
+        order: Tensor,
+        directions: Tensor,
+        known: Tensor,
+        config: ScreeningConfig,
+    ) -> JointPairs:
+        """The pairs among some features whose products of cosines correlate most with the target, taken together.
 
         Parameters
         ----------
         features : Tensor (k,)
-        lines, places : Tensor (k, n)
-            Their lines, and where their sorted values stand.
+        columns, order : Tensor (k, n)
+            Standardised columns, and the ``argsort`` of the values.
         directions : Tensor (n, q)
             Of the target.
         known : Tensor
-            Which of the k are known to matter.
+            Places of features known to matter.
         """
-        bends = [waves_at(places, k) for k in _BENDS]
-        tables = [(left, right) for left in bends for right in bends]
-        partners = best_partners(tables, lines, directions, known, pairs=_PAIRS, partners=_PARTNERS)
+        cosines = [cosine_of_ranks(order, k) for k in config.joint_cosines]
+        tables = [(left, right) for left in cosines for right in cosines]
+        partners = best_partners(
+            tables,
+            columns,
+            directions,
+            known,
+            n_pairs=config.n_joint_pairs,
+            n_partners=config.n_joint_partners,
+            max_correlation=config.max_pair_correlation,
+        )
         first, second = partners.unbind(dim=1)
-        own = [bend[side] for side in (first, second) for bend in bends]
+        own = torch.stack([some[side] for side in (first, second) for some in cosines], dim=1)
         products = torch.stack([left[first] * right[second] for left, right in tables], dim=1)
-        columns = torch.cat([torch.stack(own, dim=1), interaction(products, first, second, lines, places)], dim=1)
-        return cls(features[partners], columns, columns @ columns.transpose(1, 2))
+        interactions = without_main_effects(products, first, second, columns, order, config)
+        both = torch.cat([own, interactions], dim=1)
+        return cls(features[partners], both, both @ both.transpose(1, 2), config)
 
-    def without(self, basis: Tensor) -> None:
-        """Only what an orthonormal basis does not hold is new: (n, k)."""
+    def restart(self, basis: Tensor) -> None:
+        """Project out an orthonormal basis, and nothing else: (n, k)."""
         self.gram = self.columns @ self.columns.transpose(1, 2)
-        self.take_out(basis)
+        self.project_out(basis)
 
-    def take_out(self, basis: Tensor) -> None:
-        """Some more directions are not new any more: (n, k), orthonormal and orthogonal to those before."""
-        held = self.columns @ basis  # (p, 8, k)
-        self.gram = self.gram - held @ held.transpose(1, 2)
+    def project_out(self, basis: Tensor) -> None:
+        """Project out further directions: (n, k), orthonormal and orthogonal to those before."""
+        overlap = self.columns @ basis  # (p, columns, k)
+        self.gram = self.gram - overlap @ overlap.transpose(1, 2)
 
-    def surprises(self, directions: Tensor, n: int, d: int, known: Tensor) -> Tensor:
-        """How surprising each pair is: (p,).
+    def evidence(self, directions: Tensor, n: int, d: int, known: Tensor) -> Tensor:
+        """Evidence of each pair, corrected for the number of pairs: (p,).
 
-        A pair must be surprising among all pairs, and either feature as a partner of the other: chance may give a
-        partner to a feature that matters. A pair with a known feature is judged by what the other adds.
+        A pair must be significant among all pairs, and either feature as a partner of the other: chance may give a
+        partner to a feature that matters. A pair with a known feature is tested by what the other one adds.
 
         Parameters
         ----------
         directions : Tensor (n, q)
-            Of what is not explained yet.
+            Of the residual.
         n : int
-            Directions among which chance has its choice.
+            Degrees of freedom that remain.
         d : int
             Features in all.
         known : Tensor
-            Features that are known to matter.
+            Features known to matter.
         """
-        q = directions.shape[1]
-        overlap = math.sqrt(n) * (self.columns @ directions)  # (p, 8, q)
-        total = explained_by(overlap, self.gram)
-        alone = [explained_by(overlap[:, own], self.gram[:, own, own]) for own in (_FIRST, _SECOND)]
+        q, ridge, own = directions.shape[1], self.config.ridge, len(self.config.joint_cosines)
+        width = self.columns.shape[1]
+        overlap = math.sqrt(n) * (self.columns @ directions)  # (p, width, q)
+        total = explained_squares(overlap, self.gram, ridge)
+        alone = [
+            explained_squares(overlap[:, side], self.gram[:, side, side], ridge)
+            for side in (slice(0, own), slice(own, 2 * own))
+        ]
         added = torch.stack([total - part for part in alone], dim=1).clamp(min=0)  # by the second, by the first
-        evidence = as_normal(added, (_ALL - _OWN) * q)
-        together = surprise(as_normal(total, _ALL * q), KINDS * d * (d - 1) / 2)
-        as_partners = surprise(evidence, KINDS * d).amin(dim=1)
+        z = wilson_hilferty(added, (width - own) * q)
+        together = corrected_evidence(wilson_hilferty(total, width * q), PAIR_TESTS * d * (d - 1) / 2)
+        as_partners = corrected_evidence(z, PAIR_TESTS * d).amin(dim=1)
         is_known = torch.isin(self.pairs, known)  # (p, 2)
-        to_known = surprise(evidence, KINDS * d * max(1, len(known))).masked_fill(~is_known, torch.inf).amin(dim=1)
-        surprises = torch.where(is_known.any(dim=1), to_known, torch.minimum(together, as_partners))
-        used_up = self.gram.diagonal(dim1=1, dim2=2).amax(dim=1) < _LEAST_NEW
-        return surprises.masked_fill(used_up, -torch.inf)
+        to_known = corrected_evidence(z, PAIR_TESTS * d * max(1, len(known)))
+        to_known = to_known.masked_fill(~is_known, torch.inf).amin(dim=1)
+        evidence = torch.where(is_known.any(dim=1), to_known, torch.minimum(together, as_partners))
+        used_up = self.gram.diagonal(dim1=1, dim2=2).amax(dim=1) < self.config.min_new
+        return evidence.masked_fill(used_up, -torch.inf)

@@ -1,8 +1,9 @@
-"""Features given up by what a Gaussian kernel machine with a mask on its inputs makes of rows left out.
+"""Backward elimination by kernel ridge regression with a Gaussian kernel and leave-one-out error.
 
-The derivative of its leave-one-out error by the mask, at a mask of ones, says what each feature is worth beside the
-others, as the selector's derivative does for the nets; many features are given up by it. When few are left, and rows
-are few, each deletion and then some exchanges are tried: a slope says little about taking out one of five.
+The leave-one-out error of a ridge regression has a closed form (PRESS, Allen 1974; for kernels Cawley and Talbot
+2004). Its derivative by a mask on the inputs ranks the features, as the selector's derivative does for the nets; many
+are eliminated by it, as in recursive feature elimination (Guyon et al. 2002). Once few survive, and rows are few, each
+deletion and then some exchanges are evaluated: a derivative says little about the removal of one of five.
 """
 
 from __future__ import annotations
@@ -12,144 +13,162 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-_RIDGE = 0.3
-_WIDTHS = (2.0**-8, 2.0**4)  # of the kernel, against the mean distance of rows
-_GIVEN_UP = 0.1  # of the features that are left, at once
-_TRIED_FROM = 40  # features that are left, from which on each deletion is tried
-_EXCHANGES = 4
-_MOST_EXCHANGED = 64  # features of a subset that exchanges are tried in
-_OUT, _IN = 8, 24  # features that may be exchanged: the least needed ones for those given up last
-_GAIN = 0.005  # share of the error that an exchange must save
-_AT_ONCE = 8  # trials
+from maskrank.core import limits
+from maskrank.core.config import EliminationConfig
 
 
-def eliminate_by_kernel(x: Tensor, target: Tensor, size: int, *, by_trial: bool) -> Tensor:
-    """Places of all features: the s that are left first, then those given up last.
+def eliminate_by_kernel(x: Tensor, target: Tensor, size: int, *, exact: bool, config: EliminationConfig) -> Tensor:
+    """Places of all features: the s survivors first, then those eliminated last.
 
     Parameters
     ----------
     x : Tensor (n, k)
         Features of deviation 1.
     target : Tensor (n, outputs)
-    by_trial : bool
-        Whether each deletion is tried from 40 features on, and then exchanges in a subset of at most 64. A trial takes
-        the third power of the rows.
+    exact : bool
+        Whether each deletion is evaluated once few features survive, and then exchanges in a subset that is not too
+        large. One evaluation is cubic in the rows.
     """
-    left, narrow = torch.arange(x.shape[1], device=x.device), 1.0
-    given_up: list[Tensor] = []  # the last ones in front
-    while len(left) > size:
-        some = x[:, left]
-        # At the width that suits the features best, a stronger mask helps those that tell something and no other.
-        narrow = _best_width(some, target, narrow)
-        if by_trial and len(left) <= _TRIED_FROM:
-            order = _errors_without(some, target, narrow).argsort(descending=True, stable=True)
-            keep = len(left) - 1
+    surviving, inverse_width = torch.arange(x.shape[1], device=x.device), 1.0
+    eliminated: list[Tensor] = []  # the last ones in front
+    while len(surviving) > size:
+        some = x[:, surviving]
+        # At the width that suits the features best, a stronger mask helps the informative ones and no other.
+        inverse_width = best_inverse_width(some, target, inverse_width, config)
+        if exact and len(surviving) <= config.exact_from:
+            errors = errors_without(some, target, inverse_width, ridge=config.kernel_ridge)
+            order = errors.argsort(descending=True, stable=True)
+            keep = len(surviving) - 1
         else:
-            order = loo_importance(some, target, narrow).argsort(descending=True, stable=True)
-            stop = max(size, _TRIED_FROM if by_trial else 0)
-            keep = max(stop, len(left) - max(1, int(_GIVEN_UP * len(left))))
-        given_up.insert(0, left[order[keep:]])
-        left = left[order[:keep].sort().values]
-    others = torch.cat([left[:0], *given_up])
-    if by_trial and size <= _MOST_EXCHANGED:
-        left, others = _exchange(x, target, left, others, narrow)
-    return torch.cat([left, others])
+            importance = leave_one_out_importance(some, target, inverse_width, ridge=config.kernel_ridge)
+            order = importance.argsort(descending=True, stable=True)
+            stop = max(size, config.exact_from if exact else 0)
+            keep = max(stop, len(surviving) - max(1, int(config.drop_share * len(surviving))))
+        eliminated.insert(0, surviving[order[keep:]])
+        surviving = surviving[order[:keep].sort().values]
+    others = torch.cat([surviving[:0], *eliminated])
+    if exact and size <= config.max_exchange_size:
+        surviving, others = exchange(x, target, surviving, others, inverse_width, config)
+    return torch.cat([surviving, others])
 
 
-def _exchange(x: Tensor, target: Tensor, left: Tensor, others: Tensor, narrow: float) -> tuple[Tensor, Tensor]:
-    """Exchange one feature for another that was given up, while the error falls; the one that goes leads the others."""
-    for _ in range(_EXCHANGES if len(left) and len(others) else 0):
-        some = x[:, left]
-        narrow = _best_width(some, target, narrow)
-        scale = narrow / (2 * len(left))
-        apart = _apart_by(some)
-        least_needed = _errors_without(some, target, narrow).argsort(stable=True)[:_OUT].tolist()
-        without = [apart - _apart_by(some[:, [out]]) for out in least_needed]
-        new = [_apart_by(x[:, [j]]) for j in others[:_IN].tolist()]
-        errors = torch.stack([_errors(((rest + one) * scale for one in new), target) for rest in without])  # (out, in)
+def exchange(
+    x: Tensor, target: Tensor, surviving: Tensor, eliminated: Tensor, inverse_width: float, config: EliminationConfig
+) -> tuple[Tensor, Tensor]:
+    """Exchange one survivor at a time for an eliminated feature, while the leave-one-out error falls.
+
+    Parameters
+    ----------
+    x : Tensor (n, k)
+    surviving, eliminated : Tensor (s,), Tensor (k - s,)
+        Sorted; and the last eliminated first.
+
+    Returns
+    -------
+    surviving, eliminated : Tensor (s,), Tensor (k - s,)
+        A survivor that leaves is in front of the eliminated ones.
+    """
+    for _ in range(config.exchange_rounds if len(surviving) and len(eliminated) else 0):
+        some = x[:, surviving]
+        inverse_width = best_inverse_width(some, target, inverse_width, config)
+        scale = inverse_width / (2 * len(surviving))
+        distances = squared_distances(some)
+        without_each = errors_without(some, target, inverse_width, ridge=config.kernel_ridge)
+        least_needed = without_each.argsort(stable=True)[: config.n_leaving].tolist()
+        reduced = [distances - squared_distances(some[:, [out]]) for out in least_needed]
+        added = [squared_distances(x[:, [j]]) for j in eliminated[: config.n_entering].tolist()]
+        errors = torch.stack(
+            [_errors(((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
+        )  # (leaving, entering)
         best = int(errors.argmin())
-        if not errors.flatten()[best] < (1 - _GAIN) * _errors_left_out(apart * scale, target):
+        before = leave_one_out_error(distances * scale, target, ridge=config.kernel_ridge)
+        if not errors.flatten()[best] < (1 - config.min_gain) * before:
             break
-        out, taken = least_needed[best // len(new)], best % len(new)
-        leaves, comes = left[out : out + 1], others[taken : taken + 1]
-        left = torch.cat([left[:out], left[out + 1 :], comes]).sort().values
-        others = torch.cat([leaves, others[:taken], others[taken + 1 :]])
-    return left, others
+        out, entering = least_needed[best // len(added)], best % len(added)
+        leaves, comes = surviving[out : out + 1], eliminated[entering : entering + 1]
+        surviving = torch.cat([surviving[:out], surviving[out + 1 :], comes]).sort().values
+        eliminated = torch.cat([leaves, eliminated[:entering], eliminated[entering + 1 :]])
+    return surviving, eliminated
 
 
-def _best_width(x: Tensor, target: Tensor, narrow: float) -> float:
-    """The width of the least error, by halves and doubles of the last one."""
-    apart = _apart_by(x) / (2 * x.shape[1])
-    errors = {narrow: float(_errors_left_out(apart * narrow, target))}
+def best_inverse_width(x: Tensor, target: Tensor, start: float, config: EliminationConfig) -> float:
+    """The inverse squared width of the lowest leave-one-out error, by halving and doubling of a start."""
+    distances = squared_distances(x) / (2 * x.shape[1])
+    lowest, highest = config.kernel_widths
+
+    def error(inverse_width: float) -> float:
+        return float(leave_one_out_error(distances * inverse_width, target, ridge=config.kernel_ridge))
+
+    errors = {start: error(start)}
     for factor in (0.5, 2.0):
-        by = min(errors, key=errors.__getitem__) * factor
-        while by not in errors and _WIDTHS[0] <= by <= _WIDTHS[1]:
-            errors[by] = float(_errors_left_out(apart * by, target))
-            if errors[by] > min(errors.values()):
+        width = min(errors, key=errors.__getitem__) * factor
+        while width not in errors and lowest <= width <= highest:
+            errors[width] = error(width)
+            if errors[width] > min(errors.values()):
                 break
-            by *= factor
+            width *= factor
     return min(errors, key=errors.__getitem__)
 
 
-def loo_importance(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
-    """Minus the derivative of a Gaussian kernel machine's leave-one-out error by the mask on its inputs: (k,).
+def leave_one_out_importance(x: Tensor, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+    """Minus the derivative of the leave-one-out error by a mask on the inputs: (k,).
 
-    The machine is a kernel ridge regression with K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
+    The kernel is K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
 
     Parameters
     ----------
     x : Tensor (n, k)
         Features of deviation 1.
     target : Tensor (n, outputs)
-    narrow : float
+    inverse_width : float
         c.
     """
     with torch.enable_grad():
         mask = torch.ones(x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
-        apart = _distances((x * mask) @ x.t())
-        error = _errors_left_out(apart * (narrow / (2 * x.shape[1])), target)
+        distances = _distances((x * mask) @ x.t())
+        error = leave_one_out_error(distances * (inverse_width / (2 * x.shape[1])), target, ridge=ridge)
         (slope,) = torch.autograd.grad(error, mask)
     return -slope
 
 
-def _errors_without(x: Tensor, target: Tensor, narrow: float = 1.0) -> Tensor:
-    """The leave-one-out error of that machine with each feature's mask at 0 in turn: (k,)."""
-    apart = _apart_by(x)
-    scale = narrow / (2 * x.shape[1])
-    return _errors(((apart - _apart_by(x[:, [j]])) * scale for j in range(x.shape[1])), target)
+def errors_without(x: Tensor, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+    """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
+    distances = squared_distances(x)
+    scale = inverse_width / (2 * x.shape[1])
+    return _errors(((distances - squared_distances(x[:, [j]])) * scale for j in range(x.shape[1])), target, ridge)
 
 
-def _errors(aparts: Iterable[Tensor], target: Tensor) -> Tensor:
-    """Errors of several machines, some at once."""
+def _errors(exponents: Iterable[Tensor], target: Tensor, ridge: float) -> Tensor:
+    """Leave-one-out errors of several kernels, some at once."""
     waiting, errors = [], []
-    for apart in aparts:
-        waiting.append(apart)
-        if len(waiting) == _AT_ONCE:
-            errors.append(_errors_left_out(torch.stack(waiting), target))
+    for exponent in exponents:
+        waiting.append(exponent)
+        if len(waiting) == limits.KERNELS:
+            errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge))
             waiting = []
     if waiting:
-        errors.append(_errors_left_out(torch.stack(waiting), target))
+        errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge))
     return torch.cat(errors)
 
 
-def _apart_by(x: Tensor) -> Tensor:
-    """Squared distances of rows by some features: (n, k) -> (n, n)."""
+def squared_distances(x: Tensor) -> Tensor:
+    """Squared Euclidean distances of rows: (n, k) -> (n, n)."""
     return _distances(x @ x.t())
 
 
 def _distances(products: Tensor) -> Tensor:
-    """Squared distances, from scalar products: (n, n)."""
+    """Squared distances, from inner products: (n, n)."""
     squares = products.diagonal()
     return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
 
 
-def _errors_left_out(apart: Tensor, target: Tensor) -> Tensor:
-    """The mean squared error of rows left out, by machines with K = exp(-apart): (..., n, n) -> (...).
+def leave_one_out_error(exponent: Tensor, target: Tensor, *, ridge: float) -> Tensor:
+    """Mean squared leave-one-out error of kernel ridge regressions with K = exp(-exponent): (..., n, n) -> (...).
 
-    It is known without training again: a row's weight in the machine, over the diagonal of the inverse.
+    The error of a row is its dual weight over the diagonal of the inverse; nothing is fitted again.
     """
-    n = apart.shape[-1]
-    ridge = _RIDGE * torch.eye(n, dtype=apart.dtype, device=apart.device)
-    inverse = torch.linalg.inv(torch.exp(-apart) + 1 / n + ridge)  # 1 / n stands for the intercept
+    n = exponent.shape[-1]
+    penalty = ridge * torch.eye(n, dtype=exponent.dtype, device=exponent.device)
+    inverse = torch.linalg.inv(torch.exp(-exponent) + 1 / n + penalty)  # 1 / n stands for the intercept
     errors: Tensor = (inverse @ target) / inverse.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
     return errors.square().mean(dim=(-2, -1))

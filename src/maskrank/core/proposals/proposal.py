@@ -1,6 +1,6 @@
-"""What is handed from the proposals to the search: features worth a look, and how to search among them.
+"""What is handed from the proposals to the search: features worth searching, and how to search them.
 
-Features are numbered as in the rows that were looked at, here and in every later stage.
+Features are numbered as in the training rows, here and in every later stage.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Proposal:
         return inside.issubset(self.significant) or inside.issuperset(self.linear_order[: len(inside)])
 
     def summary(self, d: int) -> str:
-        """What was found among d features, in a line."""
+        """What was found among d features, in one sentence."""
         if not self.groups:
             return f"screening: none, all {d:,} features are searched"
         singles = sum(len(group) == 1 for group in self.evidence)
@@ -138,7 +138,7 @@ class Proposal:
 
 
 class Proposer(Protocol):
-    """Looks at training rows, and proposes features and a policy. To add one: a file here, and `registry`."""
+    """Proposes features and a search policy from training rows. To add one: a file here, and its name in `registry`."""
 
     def propose(
         self, task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator

@@ -1,4 +1,4 @@
-"""Temporary."""
+"""The proposers by name, and the one call that the pipeline makes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ import torch
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import Task
-from maskrank.core.proposals.backward_elimination import few_rows
-from maskrank.core.proposals.planning import plan_search
-from maskrank.core.proposals.proposal import Proposal, SearchPolicy
+from maskrank.core.proposals.proposal import Proposal, Proposer, SearchPolicy
+from maskrank.core.proposals.proposer import ScreeningProposer
+
+PROPOSERS: dict[str, Proposer] = {"screening": ScreeningProposer()}
 
 
 def propose(task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator) -> Proposal:
-    """Adapt the old plan."""
-    plan = plan_search(task, rows, size, config=config, generator=generator)
-    f = plan.tried.tolist()
-    h = plan.hint
-    policy = SearchPolicy.of_elimination(config, few_rows=few_rows(rows)) if h.left else SearchPolicy.of(config)
-    return Proposal(
-        plan.tried,
-        policy,
-        [tuple(f[j] for j in u) for u in h.units],
-        {tuple(f[j] for j in u): v for u, v in h.clear.items()},
-        [f[j] for j in h.companions],
-        [f[j] for j in h.straight],
-        [f[j] for j in h.left],
-    )
+    """What the proposer of the config suggests; all features and a uniform search where proposals are switched off.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows. The proposal numbers features as they do.
+    size : int
+        s.
+    """
+    if not config.proposal.enabled:
+        return Proposal(torch.arange(rows.n_features), SearchPolicy.of(config))
+    name = config.proposal.proposer
+    if name not in PROPOSERS:
+        raise ValueError(f"proposer={name!r} is not known; there are {', '.join(PROPOSERS)}")
+    return PROPOSERS[name].propose(task, rows, size, config=config, generator=generator)

@@ -1,10 +1,173 @@
-"""Temporary."""
+"""Screening: features and pairs that are associated with the target, found before any net is trained.
+
+Among thousands of features a random subset rarely holds the few that matter, least of all two that matter only
+together. A screen tests single features and pairs, takes significant ones by orthogonal matching pursuit, and screens
+the residual again. It proposes and decides nothing.
+"""
 
 from __future__ import annotations
 
-from maskrank.core.config import ScreeningConfig
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from maskrank.core import limits
+from maskrank.core.config import ProposalConfig, ScreeningConfig
+from maskrank.core.data.rows import Batch, Rows
+from maskrank.core.method.tasks import Task
+from maskrank.core.proposals.matching_pursuit import Dictionary, Residual
+from maskrank.core.proposals.proposal import FeatureGroup, features_of, round_robin
+from maskrank.core.proposals.ridge import eliminate_by_ridge
+from maskrank.core.proposals.statistics import orthonormal_basis, standardised, target_directions, values_of
+from maskrank.core.proposals.univariate import univariate_evidence
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a screen found; see `Proposal` for the attributes."""
+
+    groups: list[FeatureGroup] = field(default_factory=list)
+    evidence: dict[FeatureGroup, float] = field(default_factory=dict)
+    linear_order: list[int] = field(default_factory=list)
+
+    @property
+    def significant(self) -> list[int]:
+        """Features of the significant groups, in their order."""
+        return features_of(self.evidence)
 
 
 def groups_wanted(size: int, config: ScreeningConfig) -> int:
-    """How many feature groups are asked for."""
+    """How many feature groups a screen is asked for, when s features are to be selected."""
     return config.groups_per_feature * size + config.extra_groups
+
+
+@torch.no_grad()
+def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, generator: torch.Generator) -> Screen:
+    """Screen the target.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows; of many, some are drawn.
+    wanted : int
+        Groups by evidence given the others, single features by univariate evidence, and features of the linear
+        elimination order: at most so many of each, round robin.
+    config : ProposalConfig
+        Its screening, and the rounds of its elimination for the linear elimination order.
+    """
+    index = _draw_rows(rows, config.screening, generator)
+    y = task.as_numeric(rows.y[index])
+    return _screen(rows, index, y, frozenset(), wanted, config.screening.max_passes, config)
+
+
+@torch.no_grad()
+def screen_residual(
+    rows: Rows, index: Tensor, residual: Tensor, before: Screen, *, wanted: int, config: ProposalConfig
+) -> Screen:
+    """Screen the residual of a model; what is significant there comes after what was significant before.
+
+    Parameters
+    ----------
+    index : Tensor (n,)
+        Which rows, in random order.
+    residual : Tensor (n, outputs)
+    """
+    more = _screen(rows, index, residual, frozenset(before.significant), wanted, 1, config)
+    new = {group: value for group, value in more.evidence.items() if group not in before.evidence}
+    evidence = {**before.evidence, **new}
+    return replace(before, groups=list(dict.fromkeys([*evidence, *before.groups, *more.groups])), evidence=evidence)
+
+
+@torch.no_grad()
+def correlated_features(
+    rows: Rows, significant: Sequence[int], *, max_features: int, config: ScreeningConfig, generator: torch.Generator
+) -> list[int]:
+    """Other features that a linear regression on the significant ones predicts far beyond chance, closest first."""
+    if not significant:
+        return []
+    index = _draw_rows(rows, config, generator)
+    batch, n = rows.take(index), len(index)
+    chosen = torch.tensor(significant, device=rows.device)
+    basis = orthonormal_basis(standardised(values_of(batch, chosen), config.clip).t())  # (n, k or fewer)
+    blocks = torch.split(torch.arange(rows.n_features, device=rows.device), max(1, limits.SCREENED // n))
+    explained = torch.cat(
+        [(standardised(values_of(batch, some), config.clip) @ basis).square().sum(dim=1) for some in blocks]
+    )
+    k = basis.shape[1]
+    z = (n * explained - k) / math.sqrt(2 * k)  # of a chi-squared variable: mean k, variance 2k
+    z[chosen] = 0.0
+    best = z.topk(min(max_features, len(z)))
+    return [
+        j for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True) if value > config.correlated_z
+    ]
+
+
+def _draw_rows(rows: Rows, config: ScreeningConfig, generator: torch.Generator) -> Tensor:
+    """In random order, so that the ranks of equal values are random, too."""
+    return torch.randperm(len(rows), generator=generator)[: config.max_rows].to(rows.device)
+
+
+def _screen(
+    rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, passes: int, config: ProposalConfig
+) -> Screen:
+    batch, d, screening = rows.take(index), rows.n_features, config.screening
+    target = target_directions(y, screening)
+    univariate = univariate_evidence(batch, d, orthonormal_basis(target), screening)
+    groups = _pursued_groups(batch, target, univariate, known, wanted, passes, screening)
+    best = univariate.topk(min(wanted, d))
+    singles = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
+    evidence = {**{group: screening.marginal_weight * value for group, value in singles.items()}, **groups}
+    linear_order = _linear_elimination_order(batch, univariate, target, wanted, config)
+    listed = round_robin(groups, singles, [(j,) for j in linear_order])
+    significant = {group: evidence[group] for group in listed if evidence.get(group, 0.0) > 0}
+    return Screen(listed, significant, linear_order)
+
+
+def _pursued_groups(
+    batch: Batch,
+    target: Tensor,
+    univariate: Tensor,
+    known: frozenset[int],
+    wanted: int,
+    passes: int,
+    config: ScreeningConfig,
+) -> dict[FeatureGroup, float]:
+    """Matching pursuit with a new dictionary for the residual of each pass, while significant groups are found.
+
+    The last pass goes on with groups that are not significant, up to ``wanted``.
+    """
+    d, residual = len(univariate), Residual.of(target, config)
+    groups: dict[FeatureGroup, float] = {}
+    for number in range(1, passes + 1):
+        directions = residual.directions()
+        singles = univariate if number == 1 else univariate_evidence(batch, d, directions, config)
+        now_known = sorted(known.union(features_of(groups)))
+        atoms = Dictionary.promising(batch, singles, directions, now_known, config)
+        before = len(groups)
+        atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
+        if len(groups) in (before, wanted) or number == passes or len(batch) * d > limits.REREAD_TABLE:
+            atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
+            break
+    return groups
+
+
+def _linear_elimination_order(
+    batch: Batch, univariate: Tensor, target: Tensor, wanted: int, config: ProposalConfig
+) -> list[int]:
+    """Features that a linear matching pursuit takes, in reverse order of a linear backward elimination."""
+    screening = config.screening
+    ranked = univariate.argsort(descending=True, stable=True)[: max(1, limits.PURSUIT // len(batch))]
+    atoms = Dictionary.linear(
+        len(univariate), ranked, standardised(values_of(batch, ranked), screening.clip), screening
+    )
+    taken: dict[FeatureGroup, float] = {}
+    atoms.pursue(Residual.of(target, screening), taken, wanted, significant_only=False)
+    features = torch.tensor(features_of(taken), device=ranked.device)
+    if not len(features):
+        return []
+    columns = standardised(values_of(batch, features), screening.clip)
+    order = eliminate_by_ridge(columns, target, 0, ridge=screening.linear_ridge, config=config.elimination)
+    return features[order].tolist()

@@ -1,0 +1,136 @@
+"""Cycles of cosine annealing with warm restarts (Loshchilov and Hutter 2017) for the nets of an ensemble.
+
+The learning rate is annealed to 0 in a cycle; another one begins, with the best recipes alone, where the loss was still
+falling at the end of the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.training_loop import cosine_annealing, train
+from maskrank.core.method.tasks import Task
+from maskrank.core.predictor.encoding import EncodedRows
+from maskrank.core.predictor.folds import Folds
+from maskrank.core.predictor.members import Members, share_of
+from maskrank.core.recorder import Progress
+
+Listener = Callable[[Progress], Any]
+Report = Callable[[int, float, float], None]  # (step, training loss, validation loss)
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """All rows as the members see them, and the held-out rows of each fold."""
+
+    inputs: EncodedRows
+    y: Tensor  # (n,) or (n, outputs)
+    held_inputs: Tensor  # (folds, rows, inputs)
+    held_y: Tensor  # (folds, rows, ...)
+
+    @classmethod
+    def of(cls, members: Members, x: Tensor, y: Tensor, folds: Folds) -> TrainingTable:
+        inputs = EncodedRows(x, members.nets.encoding)
+        return cls(inputs, y, inputs.take(folds.held_out), y[folds.held_out])
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The members of the last cycle, the rows as these see them, and how many cycles there were."""
+
+    members: Members
+    table: TrainingTable
+    n_cycles: int
+
+
+def train_cycles(
+    members: Members,
+    task: Task,
+    x: Tensor,
+    y: Tensor,
+    folds: Folds,
+    *,
+    n_batch: int,
+    config: PredictorConfig,
+    generator: torch.Generator,
+    callbacks: Sequence[Listener] = (),
+) -> Trained:
+    """Train members for one cycle, and for another while it is worth it.
+
+    Parameters
+    ----------
+    x : Tensor (n, s)
+    y : Tensor (n,) or (n, outputs)
+    n_batch : int
+        Rows of a batch of each member.
+    """
+    table = TrainingTable.of(members, x, y, folds)
+    finished, total = 0, sum(config.cycles)
+    min_drop = config.min_drop if task.discrete else config.min_drop_regression
+    for n_cycles, steps in enumerate(config.cycles, start=1):
+        if n_cycles > 1:
+            members = members.best_recipes(config.n_continued)
+            table = TrainingTable.of(members, x, y, folds)
+        report = partial(report_progress, callbacks, finished, total)
+        losses = _train_cycle(members, task, table, steps, n_batch, config=config, generator=generator, report=report)
+        finished += steps
+        if not _still_falling(losses, min_drop):
+            break
+    return Trained(members, table, n_cycles)
+
+
+def _train_cycle(
+    members: Members,
+    task: Task,
+    table: TrainingTable,
+    steps: int,
+    n_batch: int,
+    *,
+    config: PredictorConfig,
+    generator: torch.Generator,
+    report: Report,
+) -> list[float]:
+    """One cycle, or less of it where nothing gets better; the watched loss after each validation."""
+    optimizer = Adam(members.nets.parameters(), rate=config.rate, betas=config.betas)
+    patience = max(1, share_of(steps, config.patience_share))
+    losses: list[float] = []
+
+    def loss_of() -> Tensor:
+        index = members.draw(n_batch, generator)  # (members, batch)
+        outputs = members.nets.members(members.add_noise(table.inputs.take(index), generator))
+        # One task call sees all members' rows; the factor leaves each member its own mean loss.
+        loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), table.y[index].flatten(0, 1)).mean()
+        return loss * len(members)
+
+    def after(step: int, loss: Tensor) -> bool:
+        members.follow(optimizer.rate, step)
+        if step % config.validate_every and step != steps:
+            return False
+        members.validate(task, table.held_inputs, table.held_y, step)
+        losses.append(members.watched_loss)
+        report(step, float(loss) / len(members), float(members.lowest.min()))
+        return step - members.best_step >= patience
+
+    train(optimizer, loss_of, steps=steps, schedule=cosine_annealing(config.rate), after=after)
+    return losses
+
+
+def _still_falling(losses: Sequence[float], min_drop: float) -> bool:
+    """Whether the loss fell by this share in the last third of a cycle."""
+    return losses[-1] <= (1 - min_drop) * losses[2 * len(losses) // 3 - 1]
+
+
+def report_progress(
+    callbacks: Sequence[Listener], finished: int, total: int, step: int, loss: float, validation: float
+) -> None:
+    """Tell of a step of a cycle, after the steps of finished cycles."""
+    for callback in callbacks:
+        callback(Progress("predict", finished + step, total, loss, 0.0, validation))

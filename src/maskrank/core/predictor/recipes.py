@@ -1,0 +1,65 @@
+"""Which recipes the nets of an ensemble follow, and the connectivity of partially connected and additive nets.
+
+A net that sees some of the features, and a sum of one-feature nets (a generalised additive model, Hastie and Tibshirani
+1986; as nets, Agarwal et al. 2021), are MLPs of the same shape with some weights held at zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from maskrank.core.config.predictor import PredictorConfig, Recipe
+
+
+def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> list[Recipe]:
+    """The first ``config.n_recipes`` recipes that apply, from the start again where there are fewer.
+
+    Parameters
+    ----------
+    varied : bool
+        Whether enough held-out rows judge to tell all kinds of recipes apart; if not, fully connected nets without
+        input noise are taken.
+    encoded : bool
+        Whether there is a piecewise-linear encoding to see.
+    """
+    usable = [
+        recipe
+        for recipe in config.recipes
+        if (varied or not (recipe.input_noise or recipe.encoded or recipe.additive)) and (encoded or not recipe.encoded)
+    ]
+    return [usable[place % len(usable)] for place in range(config.n_recipes)]
+
+
+def connectivity(importance: Tensor, recipe: Recipe, n_bins: int, hidden: Sequence[int]) -> list[Tensor]:
+    """Masks of zeros and ones on the weights of a net, for each layer but the last.
+
+    In an additive net each hidden unit belongs to one feature; of more features than units, to a few.
+
+    Parameters
+    ----------
+    importance : Tensor (s,)
+        Scores of the features.
+    n_bins : int
+        Of the encoding of each feature; 0 where there is none.
+    hidden : sequence of int
+
+    Returns
+    -------
+    list of Tensor
+        (s + s * n_bins, first of the hidden sizes), (first, second), ...
+    """
+    s, device = len(importance), importance.device
+    place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
+    seen = (place < max(1, round(recipe.share * s))).float()
+    seen = torch.cat([seen, (seen * recipe.encoded).repeat_interleave(n_bins)])  # (s + s * n_bins,)
+    numbers = torch.arange(s, device=device)
+    owners = [torch.cat([numbers, numbers.repeat_interleave(n_bins)]) % min(s, *hidden)]
+    owners += [torch.arange(units, device=device) % min(s, *hidden) for units in hidden]
+    masks = [
+        (a.unsqueeze(1) == b).float() if recipe.additive else torch.ones(len(a), len(b)) for a, b in pairwise(owners)
+    ]
+    return [seen.unsqueeze(1) * masks[0].to(device), *(mask.to(device) for mask in masks[1:])]

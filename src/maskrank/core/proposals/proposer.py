@@ -1,0 +1,125 @@
+"""The default proposer: screening, backward elimination, and screening of cross-fitted residuals.
+
+Nothing is screened where features are few against those to select. There, and where far more single features are
+significant than can be selected, backward elimination proposes a whole subset. Else the residual of small nets on the
+significant features is screened again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from maskrank.core.config import EliminationConfig, TrainConfig
+from maskrank.core.data.rows import Rows
+from maskrank.core.method.tasks import Task
+from maskrank.core.proposals.backward_elimination import eliminate, few_rows
+from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
+from maskrank.core.proposals.proposal import Proposal, SearchPolicy, features_of, pool_with_random, round_robin
+from maskrank.core.proposals.screening import Screen, correlated_features, groups_wanted, screen, screen_residual
+
+
+class ScreeningProposer:
+    """Screens single features and pairs; proposes a whole subset by elimination where many are significant."""
+
+    def propose(
+        self, task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator
+    ) -> Proposal:
+        """A pool of features with their groups, and where it helps a whole subset.
+
+        Parameters
+        ----------
+        rows : Rows
+            Training rows.
+        size : int
+            s.
+        """
+        settings, d = config.proposal, rows.n_features
+        large_enough = d >= settings.min_features and enough_rows(rows, config.cross_fitting)
+        if size * (size - 1) > settings.pair_coverage * d * (d - 1):
+            order = _eliminate(task, rows, size, size, config=config, generator=generator) if large_enough else []
+            return Proposal(torch.arange(d), _policy(order, rows, config), elimination_order=order)
+        wanted = groups_wanted(size, settings.screening)
+        found = screen(task, rows, wanted=wanted, config=settings, generator=generator)
+        if not large_enough:
+            return _proposal(replace(found, linear_order=[]), rows, config=config, generator=generator)
+        if _many_are_significant(found, size, settings.elimination):
+            order = _eliminate(task, rows, size, wanted, config=config, generator=generator)
+            if order:
+                found = replace(found, groups=round_robin(found.groups, [(j,) for j in order]), linear_order=[])
+                return _proposal(found, rows, elimination_order=order, config=config, generator=generator)
+        found = _with_residuals(task, rows, found, wanted, config=config, generator=generator)
+        correlated: list[int] = []
+        if settings.screening.correlated:
+            correlated = correlated_features(
+                rows, found.significant, max_features=size, config=settings.screening, generator=generator
+            )
+        return _proposal(found, rows, correlated=correlated, config=config, generator=generator)
+
+
+def _many_are_significant(found: Screen, size: int, config: EliminationConfig) -> bool:
+    """Whether which of the single features go well together is the question."""
+    singles = sum(len(group) == 1 for group in found.evidence)
+    return singles >= config.significant_per_feature * size + config.extra_significant
+
+
+def _eliminate(
+    task: Task, rows: Rows, size: int, wanted: int, *, config: TrainConfig, generator: torch.Generator
+) -> list[int]:
+    elimination = config.proposal.elimination
+    if not elimination.enabled:
+        return []
+    return eliminate(task, [rows], size, wanted=wanted, config=elimination, generator=generator)
+
+
+def _with_residuals(
+    task: Task, rows: Rows, found: Screen, wanted: int, *, config: TrainConfig, generator: torch.Generator
+) -> Screen:
+    """Screen the residuals of cross-fitted nets on the significant features, until no further one is significant."""
+    fitted_on: list[int] = []
+    for _ in range(config.proposal.screening.residual_rounds):
+        significant = sorted(found.significant)
+        if not significant or significant == fitted_on:
+            break
+        fitted_on = significant
+        fitted = cross_fit(
+            task,
+            rows,
+            torch.tensor([significant], device=rows.device),
+            config=config,
+            generator=generator,
+            max_steps=config.cross_fitting.steps,
+        )
+        if not bool(fitted.residuals.isfinite().all()):
+            break
+        found = screen_residual(rows, fitted.rows, fitted.residuals[0], found, wanted=wanted, config=config.proposal)
+    return found
+
+
+def _proposal(
+    found: Screen,
+    rows: Rows,
+    *,
+    correlated: Sequence[int] = (),
+    elimination_order: Sequence[int] = (),
+    config: TrainConfig,
+    generator: torch.Generator,
+) -> Proposal:
+    proposed = [*features_of(found.groups), *correlated]
+    return Proposal(
+        pool=pool_with_random(proposed, rows.n_features, share=config.proposal.random_share, generator=generator),
+        policy=_policy(elimination_order, rows, config),
+        groups=found.groups,
+        evidence=found.evidence,
+        correlated=list(correlated),
+        linear_order=found.linear_order,
+        elimination_order=list(elimination_order),
+    )
+
+
+def _policy(elimination_order: Sequence[int], rows: Rows, config: TrainConfig) -> SearchPolicy:
+    if not elimination_order:
+        return SearchPolicy.of(config)
+    return SearchPolicy.of_elimination(config, few_rows=few_rows(rows, config.proposal.elimination))

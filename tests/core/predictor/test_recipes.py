@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from maskrank.core.config import DEFAULT
+from maskrank.core.config.predictor import Recipe
+from maskrank.core.predictor.recipes import connectivity, usable_recipes
+
+
+def test_encoded_recipes_are_used_where_there_is_an_encoding() -> None:
+    for encoded in (True, False):
+        recipes = usable_recipes(DEFAULT.predictor, varied=True, encoded=encoded)
+        assert any(recipe.encoded for recipe in recipes) == encoded
+
+
+def test_plain_recipes_have_no_noise_and_no_encoding_and_are_repeated_where_there_are_too_few() -> None:
+    config = DEFAULT.using(predictor__n_recipes=20).predictor
+    recipes = usable_recipes(config, varied=False, encoded=True)
+    assert all(recipe.input_noise == 0 and not (recipe.encoded or recipe.additive) for recipe in recipes)
+    assert len(recipes) == 20
+
+
+def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> None:
+    def seen(recipe: Recipe, n_bins: int) -> list[float]:
+        first, second = connectivity(torch.tensor([0.1, 0.9, 0.5]), recipe, n_bins, (6, 4))
+        assert first.eq(first[:, :1]).all()  # by every unit
+        assert second.shape == (6, 4)
+        assert second.all()
+        return first[:, 0].tolist()
+
+    assert seen(Recipe(decay=0.1, share=0.6), 2) == [0, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert seen(Recipe(decay=0.1, share=0.4, encoded=True), 2) == [0, 1, 0, 0, 0, 1, 1, 0, 0]
+    assert seen(Recipe(decay=0.1, share=0.01), 0) == [0, 1, 0]
+
+
+@pytest.mark.parametrize("s", [1, 3, 5])
+def test_in_an_additive_net_no_path_leads_from_two_features_to_one_unit(s: int) -> None:
+    layers = connectivity(torch.ones(s), Recipe(decay=0.1, encoded=True, additive=True), 2, (6, 7, 6))
+    reached = layers[0]
+    for layer in layers[1:]:
+        reached = reached @ layer
+    by_feature = torch.stack([reached[j] + reached[s + 2 * j : s + 2 * j + 2].sum(dim=0) for j in range(s)]) > 0
+    assert by_feature.sum(dim=0).max() == 1
+    assert by_feature.any(dim=1).all()
