@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all."""
+"""Atomic writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an OSError that says why a file can't be written here, before any work is done for it."""
+    """Raise an OSError that says why a file can't be written here, before the work begins."""
     target = _real_target(path)
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder: give the name of a file to write")
@@ -44,7 +44,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _real_target(path: str | os.PathLike[str]) -> Path:
-    """The file itself, behind any links."""
+    """The file that a symbolic link points to."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 

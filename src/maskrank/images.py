@@ -1,4 +1,4 @@
-"""Importance over an image: importance as hue on a grey background, and as a PNG file."""
+"""Importance maps: scores as hue on a grey image, and images as PNG files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures for notebooks and scripts, with matplotlib (extra ``report``).
+"""Plots for notebooks and scripts, with matplotlib (extra ``report``).
 
 Each function draws on the Axes it is given and returns it; no style, backend or other setting of matplotlib is
 changed. Without ``ax`` it makes a figure with pyplot, since that is what notebooks show by themselves and what
@@ -41,8 +41,8 @@ def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = No
     n : int
         How many features are shown.
     stability : Stability, optional
-        Adds the interval of each score over the repeats, with a dot at its median, and how often the feature was
-        chosen.
+        Adds the interval of each score over the refits, with a dot at its median, and the selection frequency of the
+        feature.
     ax : Axes, optional
     """
     if n < 1:
@@ -59,7 +59,7 @@ def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = No
         reach = [middle - stability.score_low[shown], stability.score_high[shown] - middle]
         ax.errorbar(middle, places, xerr=reach, fmt="o", markersize=3, color="black", linewidth=1, capsize=2)
         names = [f"{name}  {stability.frequency[i]:.0%}" for name, i in zip(names, shown, strict=True)]
-        label += f"\nof {stability.repeats} repeats: % that chose the feature; line: the middle 80 %, dot: the median"
+        label += f"\n{stability.repeats} refits: % = selection frequency; line: 10 to 90 % quantile, dot: median"
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_yticks(places, names, parse_math=False)  # a dollar sign in a name is no formula
     ax.set_ylim(len(shown) - 0.5, -0.5)

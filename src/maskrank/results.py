@@ -1,4 +1,4 @@
-"""A fitted model's results as text: JSON, CSV, and the facts shown above a ranking."""
+"""Results of a fitted model as text: JSON, CSV, and the summary above a ranking."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from maskrank.estimators.base import DualNetBase
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_FAINT = 0.05  # share of the largest score that is next to nothing
+_FAINT = 0.05  # share of the largest score below which a score is negligible
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
 
 
 def unsure_places(ranking: Ranking) -> int:
-    """How many chosen features have a score that does not set them apart.
+    """Number of chosen features whose score does not separate them from the rest.
 
     It lies at or below that of a feature that was left out, or below a twentieth of the largest score there is.
 
@@ -46,14 +46,14 @@ def unsure_places(ranking: Ranking) -> int:
 
 
 def order_note(model: DualNetBase) -> str | None:
-    """One line where half of the chosen features or more have scores that do not set them apart."""
+    """A line where at least half of the chosen features have scores that do not separate them from the rest."""
     size, unsure = model.result_.size, unsure_places(model.result_)
     if not model.signal_ or unsure < 2 or 2 * unsure < size:
         return None
     which = "all" if unsure == size else str(unsure)
     return (
-        f"{which} of the {size} chosen features score no higher than ones left out, or next to nothing: they are good "
-        "as a set, but their order says little (features stand in for each other, or fewer would do)"
+        f"{which} of the {size} chosen features score no higher than ones left out, or close to zero: they are good "
+        "as a set, but their order says little (features are redundant, or fewer suffice)"
     )
 
 

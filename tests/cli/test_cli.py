@@ -97,7 +97,7 @@ def test_rank_with_repeats_shows_how_stable_it_is(xor_csv: Path, tmp_path: Path)
     assert set(stability["frequency"]) == set(stability["rank"]) == set(stability["score"])
     assert len(stability["consensus"]) == 3
     assert all(low <= middle <= high for low, middle, high in stability["rank"].values())
-    assert "consensus of the repeats: " + ", ".join(stability["consensus"]) in shown
+    assert "consensus of the refits: " + ", ".join(stability["consensus"]) in shown
     assert ["rank", "feature", "score", "chosen", "ranks"] in [line.split() for line in shown.splitlines()]
     assert max(map(len, shown.splitlines()[1:])) <= 80
     run(*asked)

@@ -50,7 +50,7 @@ def test_rank_tells_of_table_stages_and_settings_when_asked(table: str) -> None:
         "read 200 rows and 11 features in ",
         "classes: ",
         "left out as asked: 'note'",
-        "the same in every row, so never worth anything: 'same'",
+        "constant, so never chosen before others: 'same'",
         "stage propose: ",
         "stage explore: 160 batches, ",
         "stage search: 80 batches, ",
@@ -79,7 +79,7 @@ def test_rank_tells_of_table_stages_and_settings_when_asked(table: str) -> None:
 def test_compare_and_sweep_tell_of_each_fit(table: str, command: tuple[str, ...], lines: list[str]) -> None:
     asked = (*command, table, "--target", "y", "--folds", "2", "--csv", "fits.csv")
     _, said = call(*asked, "--verbose")
-    for line in ("read 200 rows and 12 features", "the same in every row", *lines):
+    for line in ("read 200 rows and 12 features", "constant, so never chosen before others", *lines):
         assert line in said
     assert call(*asked)[1] == "written: fits.csv\n"
     assert call(*asked, "--quiet")[1] == ""

@@ -118,7 +118,7 @@ def test_a_missing_target_suggests_the_nearest_name(file: Path) -> None:
 
 def test_duplicate_names(file: Path) -> None:
     file.write_text("a,a,y\n1,2,0\n3,4,1\n")
-    assert "column name 'a' stands twice" in refused(file)
+    assert "column name 'a' occurs twice" in refused(file)
 
 
 def test_a_text_column_is_named_with_what_to_do(file: Path) -> None:

@@ -1,4 +1,7 @@
-"""Other methods that choose features, as scikit-learn selectors: ``make_baseline(name, s).fit(X, y)``."""
+"""Other methods of feature selection, as scikit-learn selectors: ``make_baseline(name, s).fit(X, y)``.
+
+One file a method, and one registry; how they are compared is in `study`.
+"""
 
 from maskrank.baselines.registry import BASELINES, BaselineEntry, make_baseline
 

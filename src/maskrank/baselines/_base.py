@@ -1,4 +1,4 @@
-"""What all methods share: reading a table, the course of ``fit``, the fitted attributes, prediction."""
+"""Base classes of the methods: validation and scaling, ``fit``, fitted attributes, prediction."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Predicts(TableModel):
         """Class codes or standardised numbers for scaled rows."""
 
     def predict(self, X: Any) -> Array:
-        """Labels, or numbers in the units of y, by the model that the method itself has trained.
+        """Labels, or numbers in the units of y, by the method's own model.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Baseline(SelectorMixin, TableModel):
         size = resolve_size(self.n_features_to_select, d)
         rng = self._rng()
         ranked = np.asarray(self._rank(X, y, size, rng))
-        # equal scores, such as LASSO's many zeros, are in an order by lot: by place the first columns would gain
+        # ties, such as LASSO's many zeros, are broken at random: by position the first columns would gain
         order = np.lexsort((rng.permutation(d), -ranked)) if self._gives == "scores" else ranked
         self.order_ = order.astype(np.int64)
         self.ranking_ = np.full(d, size + 1)

@@ -28,7 +28,7 @@ class DFS(Predicts, Baseline):
     Adam takes the steps of all but the l1 norm of w. That one has a proximal step in Adam's own metric: each weight is
     drawn towards zero by λ1 λ2 times its step size, and ends there, so that weights are exactly zero, which
     subgradients never reach. It sets in when the net has begun to learn: earlier it would take all inputs away, since
-    a fresh net hardly uses them, and later none, since a net that knows its rows by heart uses all. The weights that
+    a fresh net hardly uses them, and later none, since an overfitted net uses all. The weights that
     are kept minimise loss and penalty of w on held-out rows. A feature's score is |w|. ``predict`` uses all features
     whose weight is not zero.
 

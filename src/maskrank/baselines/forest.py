@@ -17,7 +17,7 @@ _DEPTHS = (7, 11, 15, 19, 24)
 class RandomForest(Predicts, Baseline):
     """Random forest (Breiman 2001); scikit-learn does the work. Scores are the mean decrease of impurity.
 
-    As in Wojtas and Chen, 50 to 220 trees of depth 7 to 24 are tried. The out-of-bag rows judge them, and trees are
+    As in Wojtas and Chen, 50 to 220 trees of depth 7 to 24 are compared by their out-of-bag score, and trees are
     added to a forest that stands, so that the whole grid costs five forests of 220 trees. ``predict`` uses all
     features.
 

@@ -84,17 +84,17 @@ class ForwardSelection(Predicts, Baseline):
         losses: list[float] = []
         left = list(range(X.shape[1]))
         while len(chosen) < size:
-            tried = self._losses(X, y, [[*chosen, j] for j in left], fold, seed)
-            best = int(tried.argmin())
-            losses.append(float(tried[best]))
+            losses_with = self._losses(X, y, [[*chosen, j] for j in left], fold, seed)
+            best = int(losses_with.argmin())
+            losses.append(float(losses_with[best]))
             chosen.append(left.pop(best))
-            tried = np.delete(tried, best)
+            losses_with = np.delete(losses_with, best)
         self.losses_ = np.array(losses)
         self.predictor_ = MLP(self.hidden, max_steps=self.max_steps, task=self.task_, random_state=seed).fit(
             X[:, chosen], y
         )
         self._chosen = chosen
-        return np.array([*chosen, *np.array(left)[tried.argsort(kind="stable")]])
+        return np.array([*chosen, *np.array(left)[losses_with.argsort(kind="stable")]])
 
     def _losses(
         self, X: Floats, y: Array, subsets: list[list[int]], fold: NDArray[np.int64], seed: int

@@ -27,7 +27,7 @@ class Lasso(Baseline):
     folds : int
         Of the cross-validation.
     n_penalties : int
-        Strengths of the penalty of a classification that are tried; a regression tries 100.
+        Strengths of the penalty in the grid of a classification; a regression has 100.
     max_iter : int
         Passes of the solver for one strength.
     task : "auto", "classification" or "regression"

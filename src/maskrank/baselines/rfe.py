@@ -20,7 +20,7 @@ _AT_ONCE = 1 << 22  # numbers of one block of the criterion
 class RFE(Baseline):
     """Recursive feature elimination with a support vector machine (Guyon et al. 2002); scikit-learn does the work.
 
-    With the kernel "rbf" what leaves is the feature without which the machine's margin changes least, by Guyon's
+    With the kernel "rbf" the feature eliminated is the one without which the margin changes least, by Guyon's
     criterion with the multipliers as they are: DJ(i) = α'Hα - α'H(-i)α. With "linear" it is the squared weight, which
     can't see an exclusive or. It goes on to the last feature, so that the order is the same whatever the
     number to select.
@@ -31,7 +31,7 @@ class RFE(Baseline):
         A number, a share, or None for half of the features.
     kernel : "rbf" or "linear"
     C : float
-        Of the machine. The width of the kernel is gamma = 1 / (features · var(X)).
+        Of the SVM. The width of the kernel is gamma = 1 / (features · var(X)).
     step : int or float
         Features that leave in a round, or their share of those left, as long as more than 100 are left. Then one at
         a time.
@@ -64,20 +64,20 @@ class RFE(Baseline):
             raise ValueError(f"kernel={self.kernel!r} is not known; there are rbf, linear")
         if not (isinstance(self.step, int) and self.step >= 1) and not 0 < self.step < 1:
             raise ValueError(f"step={self.step!r} must be a number of features, or a share between 0 and 1")
-        machine = Machine(self.kernel, self.C, classify=self.task_ == "classification")
+        svm = RankingSVM(self.kernel, self.C, classify=self.task_ == "classification")
         left, gone = np.arange(X.shape[1]), []  # the last to leave is the best
         while len(left) > _ONE_BY_ONE and self.step != 1:
             many = self.step if self.step >= 1 else max(1, int(self.step * len(left)))
-            leaving = np.argsort(machine.fit(X[:, left], y).feature_importances_, kind="stable")
+            leaving = np.argsort(svm.fit(X[:, left], y).feature_importances_, kind="stable")
             leaving = leaving[: min(int(many), len(left) - _ONE_BY_ONE)]
             gone.append(left[leaving])
             left = np.delete(left, leaving)
-        places = feature_selection.RFE(machine, n_features_to_select=1, step=1).fit(X[:, left], y).ranking_
+        places = feature_selection.RFE(svm, n_features_to_select=1, step=1).fit(X[:, left], y).ranking_
         return np.concatenate([left[np.argsort(places, kind="stable")], *(some[::-1] for some in reversed(gone))])
 
 
-class Machine(BaseEstimator):
-    """SVC or SVR that tells what each feature is worth to it.
+class RankingSVM(BaseEstimator):
+    """SVC or SVR with feature importances.
 
     Parameters
     ----------
@@ -101,28 +101,28 @@ class Machine(BaseEstimator):
         """
         kind = SVC if self.classify else SVR
         with kept_random_state():  # libsvm is given a number from NumPy's global state, though it draws nothing
-            machine = kind(kernel=self.kernel, C=self.C, gamma="scale").fit(X, y)
+            svm = kind(kernel=self.kernel, C=self.C, gamma="scale").fit(X, y)
         if self.kernel == "linear":
-            self.feature_importances_ = np.square(machine.coef_).sum(axis=0)
+            self.feature_importances_ = np.square(svm.coef_).sum(axis=0)
         else:
             gamma = 1 / (X.shape[1] * X.var()) if X.var() > 0 else 1.0
-            multipliers = pair_multipliers(machine) if self.classify else machine.dual_coef_
-            changes = margin_changes(X[machine.support_], multipliers, gamma)
+            multipliers = pair_multipliers(svm) if self.classify else svm.dual_coef_
+            changes = margin_changes(X[svm.support_], multipliers, gamma)
             self.feature_importances_ = changes - changes.min()  # RFE squares them, and some are below zero
         return self
 
 
-def pair_multipliers(machine: SVC) -> Floats:
-    """Signed multipliers of each machine of two classes: (pairs, support vectors).
+def pair_multipliers(svm: SVC) -> Floats:
+    """Signed multipliers of each pairwise SVM: (pairs, support vectors).
 
     scikit-learn keeps those of class i against j in row j - 1 of ``dual_coef_`` for i < j, and of j against i in row i.
     """
-    ends = np.cumsum([0, *machine.n_support_])
-    pairs = list(combinations(range(len(machine.n_support_)), 2))
+    ends = np.cumsum([0, *svm.n_support_])
+    pairs = list(combinations(range(len(svm.n_support_)), 2))
     multipliers = np.zeros((len(pairs), ends[-1]))
     for row, (i, j) in zip(multipliers, pairs, strict=True):
-        row[ends[i] : ends[i + 1]] = machine.dual_coef_[j - 1, ends[i] : ends[i + 1]]
-        row[ends[j] : ends[j + 1]] = machine.dual_coef_[i, ends[j] : ends[j + 1]]
+        row[ends[i] : ends[i + 1]] = svm.dual_coef_[j - 1, ends[i] : ends[i + 1]]
+        row[ends[j] : ends[j + 1]] = svm.dual_coef_[i, ends[j] : ends[j + 1]]
     return multipliers
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: arguments, the console, and how they end on bad input."""
+"""Shared by all commands: arguments, the console, exit codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Target = Annotated[str | None, typer.Option(help="Name of the target column (.np
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
 SkipMissing = Annotated[bool, typer.Option("--skip-missing", help="Leave out rows that lack a value.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
+Seed = Annotated[int, typer.Option(help="Results are reproducible for a fixed seed.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
@@ -51,14 +51,14 @@ def console() -> Console:
     from rich.console import Console
 
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a name that the terminal can't show must not cost the answer
+        sys.stdout.reconfigure(errors="replace")  # names may hold characters that the terminal can't show
     return Console(highlight=False)
 
 
 def read_table(
     data: str, target: str | None, drop: list[str] | None, task: str, *, skip_missing: bool, voice: Voice
 ) -> Table:
-    """The table, and what is to be said of it."""
+    """Read the table and report on it."""
     import time
 
     from maskrank.tables import load_table

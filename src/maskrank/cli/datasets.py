@@ -1,4 +1,4 @@
-"""``maskrank datasets``: what there is, and where it lies."""
+"""``maskrank datasets``: the list, and paths of local copies."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from maskrank.study.runner import Result
     from maskrank.tables import Table
 
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Parts of the rows; each is tested once.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits at the same time.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits in parallel.")]
 Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to this file.")]
 
 
@@ -151,7 +151,7 @@ def study(
     data_dir: DataDir = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the results; study-NAME if not given.")] = None,
     jobs: Jobs = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume a run that was stopped.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
     methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
     sizes: Annotated[str | None, typer.Option(help="Some sizes of a study only, separated by commas.")] = None,
@@ -162,7 +162,7 @@ def study(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Run an experiment of the paper, or one with known answers, again, and write its tables and figures.
+    """Reproduce an experiment of the paper, or one with known answers, and write its tables and figures.
 
     "all" are the six of the paper; needles, with known answers, stands beside.
 
@@ -275,7 +275,7 @@ def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
         ("data", "standard input" if data == "-" else data),
         ("table", f"{n:,} rows, {d:,} features; target {table.target}"),
         ("task", f"{table.task} ({table.reason})"),
-        ("folds", f"{folds}; every row is tested once"),
+        ("folds", f"{folds}-fold cross-validation"),
     ]
 
 

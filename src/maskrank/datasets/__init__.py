@@ -1,4 +1,7 @@
-"""Data sets: the synthetic problems of the paper, needles in a haystack, and the public ones."""
+"""Data sets: generators of the paper's synthetic problems and of sparse ones ("needles"), and loaders of public ones.
+
+Files of the user's own are read in `tables`.
+"""
 
 from maskrank.datasets.loading import Dataset, load_dataset
 from maskrank.datasets.synthetic import (

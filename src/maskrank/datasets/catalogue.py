@@ -1,4 +1,4 @@
-"""What is known of each public data set: the entries of catalogue.toml."""
+"""Metadata of the public data sets: the entries of catalogue.toml."""
 
 from __future__ import annotations
 

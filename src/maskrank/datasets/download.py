@@ -10,7 +10,7 @@ from pathlib import Path
 from maskrank.datasets.catalogue import PublicDataset, Source
 from maskrank.datasets.public import ENVIRONMENT, cache_folder, check_source, where_from
 
-SECONDS = 60  # of silence, before a server is given up
+SECONDS = 60  # timeout of a connection
 
 
 def download(entry: PublicDataset) -> tuple[Path, ...]:
@@ -47,7 +47,7 @@ def _fetch(source: Source, entry: PublicDataset, folder: Path) -> Path:
     try:
         return check_source(path, source)
     except ValueError:
-        path.unlink()  # so that the next call asks for it again
+        path.unlink()  # so that the next call downloads it anew
         raise
 
 

@@ -106,7 +106,7 @@ def read_decres(data: Path, classes: Path, features: Path) -> Table:
 
 
 def read_three_splits(*paths: Path) -> Table:
-    """Values and classes of training, validation and test rows in turn, then the names of the features."""
+    """Six files, values and classes of training, validation and test rows, then the names of the features."""
     *parts, features = paths
     X = [_values(path) for path in parts[::2]]
     y = [THREE_CLASSES[label] for path in parts[1::2] for label in _lines(path)]

@@ -1,4 +1,4 @@
-"""One way to every data set of the paper and its stand-ins: ``load_dataset``."""
+"""`load_dataset`: every data set of the paper, and substitutes for those that are not public."""
 
 from __future__ import annotations
 

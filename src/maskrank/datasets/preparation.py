@@ -1,4 +1,4 @@
-"""What is done to a public data set before it is used: the steps of the paper, each a small function.
+"""Preprocessing of the public data sets as in the paper, one function a step.
 
 Nothing is standardised here. That belongs to training rows alone, and the estimators do it.
 """

@@ -1,4 +1,4 @@
-"""Where the files of the public data sets lie, and whether they are what was published."""
+"""Local files of the public data sets: their folders and checksums."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The dual net as scikit-learn estimators: their parameters, ``fit``, predictions, model files, notebook display.
 
-Here a user's arrays become what `core` takes, and its results become arrays again. Reading files and column types is
-in `tables`, pages in `report`. Names are imported on first use: a process that only refits needs no scikit-learn.
+Validation, scaling and splits turn a user's arrays into what `core` takes. Reading files and column types is in
+`tables`, pages are in `report`. Names are imported on first use: a process that only refits needs no scikit-learn.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from maskrank.estimators.scaling import Array
 
 @documented
 class DualNetClassifier(ClassifierMixin, DualNetBase):
-    """Rank features by what they are worth to a deep net that classifies, and keep the best s.
+    """Rank features by their importance to a deep net for classification, and select the best s.
 
     {parameters}
 

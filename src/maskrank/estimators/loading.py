@@ -1,4 +1,4 @@
-"""`load`: a saved model as a fitted estimator again."""
+"""`load`: a fitted estimator from a model file."""
 
 from __future__ import annotations
 

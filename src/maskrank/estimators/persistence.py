@@ -1,4 +1,4 @@
-"""The model file: one safetensors file whose metadata is JSON; nothing is ever unpickled."""
+"""The model file: safetensors with JSON metadata; nothing is ever unpickled."""
 
 from __future__ import annotations
 

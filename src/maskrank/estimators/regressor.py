@@ -16,7 +16,7 @@ from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 
 @documented
 class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
-    """Rank features by what they are worth to a deep net that predicts numbers, and keep the best s.
+    """Rank features by their importance to a deep net for regression, and select the best s.
 
     {parameters}
 

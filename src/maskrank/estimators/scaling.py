@@ -1,4 +1,4 @@
-"""What is known of each column of a table, and the shift and scale that follow from it."""
+"""Statistics of columns, and the standardisation that follows from them."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ TOO_LARGE = "X holds values too large for 32-bit floats: standardize=True, or sm
 
 
 class Source(Protocol):
-    """What `fit` asks of a table."""
+    """A table as `fit` reads it."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     def learn(self, rows: Array) -> Columns:
-        """Check all values, and learn what is to be known of each column from these rows."""
+        """Check all values, and compute the statistics of each column over these rows."""
 
     def select(self, rows: Array | None, columns: Array) -> Array:
         """Some rows (None: all) and columns, as 64-bit floats."""
@@ -43,7 +43,7 @@ class Source(Protocol):
 
 
 def open_source(X: Any) -> Source:
-    """A source for what scikit-learn's validation lets through."""
+    """The source of an array or matrix that scikit-learn has validated."""
     return SparseSource(_canonical(X)) if scipy.sparse.issparse(X) else DenseSource(X)
 
 
@@ -86,7 +86,7 @@ class DenseSource:
         if len(rows) * len(columns) <= limits.HELD_TABLE:
             return _hold(lambda part: self.X[np.ix_(rows, columns[part])], len(rows), scaling, device)
         X = self.X
-        if X.strides[0] < 0:  # torch knows no way backwards
+        if X.strides[0] < 0:  # torch has no negative strides
             X, rows = X[::-1], len(X) - 1 - rows
         if X.strides[1] < 0:
             X, columns = X[:, ::-1], X.shape[1] - 1 - columns
@@ -129,7 +129,7 @@ class SparseSource:
 def _check_finite(values: Array) -> None:
     if np.isfinite(values).all():
         return
-    from sklearn.utils import assert_all_finite  # says it as all of scikit-learn does
+    from sklearn.utils import assert_all_finite  # for scikit-learn's own message
 
     assert_all_finite(values, input_name="X")
 
@@ -167,7 +167,7 @@ def float_type(X: Any) -> type[np.floating[Any]]:
 
 
 def check_files(X: Any) -> None:
-    """Refuse a memory map whose file was cut: reading behind its end would kill the process.
+    """Refuse a memory map whose file was cut: reading beyond its end would crash the process.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def _tensor(values: Array) -> Tensor:
 
 
 def _view(values: Array) -> Tensor:
-    """A tensor on the same memory, which nobody writes to."""
+    """A read-only tensor on the same memory."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(values)

@@ -1,4 +1,7 @@
-"""What a person sees: reports, each a self-contained HTML page."""
+"""Reports: self-contained HTML pages of rankings, comparisons, sweeps and studies.
+
+HTML, styles and scripts belong here; results as JSON and CSV are in `results`, matplotlib in `plots`.
+"""
 
 from maskrank.report.page import render
 from maskrank.report.rankings import RankingSection, ranking_report

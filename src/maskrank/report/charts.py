@@ -1,4 +1,4 @@
-"""Where the marks of a chart go; the templates draw them, and show the same numbers as a table."""
+"""Coordinates of charts; the templates draw them as SVG and show the same numbers as a table."""
 
 from __future__ import annotations
 

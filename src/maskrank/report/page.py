@@ -1,4 +1,4 @@
-"""A page: one file with its style, its script and its data inside, that asks nothing of the network."""
+"""An HTML page in one file, with its style, script and data inside; it loads nothing from the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of one or several rankings: the answer, how to read it, and how it came about."""
+"""The report of one or several rankings: scores, stability, how to read them, and the history of the training."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class RankingSection:
     title : str
     model : fitted DualNetClassifier or DualNetRegressor
     facts : list of (label, value)
-        What was asked, of which data, with which result.
+        Data, task and result.
     seconds : float
         What the fit took.
     X, y : array (n, d), (n,), optional
-        What was learned from: for the balance of the classes, correlations and mean images.
+        Training data: for the balance of the classes, correlations and mean images.
     all_features : float, optional
-        The validation figure of the same nets on all features.
+        The validation score of the same nets on all features.
     image_shape : (height, width), optional
         Where the features are the pixels of an image.
     """
@@ -89,7 +89,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
 
 
 def _figures(section: RankingSection) -> dict[str, Any]:
-    """The validation figure beside that of no features and of all."""
+    """The validation score beside those of no feature and of all features."""
     model, ranking = section.model, section.model.result_
     values = [("without any feature", model.baseline_score_), (f"the {ranking.size} chosen", model.validation_score_)]
     if section.all_features is not None:
@@ -135,7 +135,7 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
 
 
 def _stability(model: DualNetBase) -> dict[str, Any] | None:
-    """How often each feature was chosen in repeats, where there are some: those chosen at all, in consensus order."""
+    """Selection frequencies over the refits, if any: features chosen at least once, in consensus order."""
     stability = model.stability_
     if stability is None:
         return None

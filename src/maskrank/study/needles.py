@@ -1,4 +1,4 @@
-"""Needles in a haystack: a few relevant features among ever more, after Passemiers et al.
+"""Needles in a haystack: a few relevant features among more and more irrelevant ones (Passemiers et al.).
 
 Four problems of 1,000 rows and d = 2, 4, ..., 2,048 uniform features of which 2 to 6 matter. Six folds, unshuffled;
 in each the columns are permuted, five sixths of the rows are learned from, and every method scores all features.

@@ -1,4 +1,4 @@
-"""The machinery of the study on a user's own table: which method does best, and how many features are enough."""
+"""``compare`` and ``sweep``: cross-validation of methods, and of sizes, on a user's own table."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""One fit, the way the paper compares methods: which rows it learns from, what predicts, and what is noted.
+"""The paper's evaluation protocol for one fit: training rows, the model that predicts, and what is recorded.
 
-Where a data set comes with test rows, these judge; each of the folds leaves out one part of the training rows. A net
-that stops early gets that part, too, and holds out a fifth of its rows itself. Without published test rows each fold
-is tested once, and every method has all the other rows.
+A data set with published test rows is evaluated on these; each fold leaves out one part of the training rows. A net
+with early stopping gets that part, too, and holds out a fifth of its rows itself. Without published test rows each
+fold is the test set once, and every method is trained on all the other rows.
 
 A filter method only chooses features: the same Gaussian SVM predicts from them, or for LASSO, LIME and SAN the same
-MLP. "rf+mlp" asks for the choice of one method and the judgement of another, as "rf+svm" does. Hyper-parameters are
-found on the rows a method learns from, never on test rows.
+MLP. "rf+mlp" combines the features of one method with the predictions of another, as does "rf+svm". Hyper-parameters
+are tuned on training rows, never on test rows.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def divide(y: Array, splits: dict[str, Array], *, task: str, folds: int, seed: i
 
 
 def orders_once(method: str) -> bool:
-    """Whether one fit of a method serves every size."""
+    """Whether the order of the features, and so the fit, is the same for every size."""
     name = method.partition("+")[0]
     return name in BASELINES and BASELINES[name].orders_once
 
@@ -147,7 +147,7 @@ def evaluate_sizes(
     mlp: tuple[int, ...] = (60, 30, 20),
     keep_history: bool = False,
 ) -> list[Result]:
-    """Fit one method on one fold, once for all sizes if it orders the features once, and judge it on the test rows.
+    """Fit one method on one fold, once for all sizes if it orders the features once, and evaluate it on the test rows.
 
     Returns
     -------
@@ -189,14 +189,14 @@ def evaluate_sizes(
 
 
 def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
-    """What a method learns from: a net that stops early holds out a fifth of its rows, so it gets those, too."""
+    """Training rows of a method: a net with early stopping also gets the validation rows, as it holds out a fifth."""
     stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
     return table.X[rows], table.y[rows]
 
 
 def _predictor(judge: str, chosen: Array, train: Rows, task: str, mlp: tuple[int, ...], seed: int) -> Any:
-    """The SVM or the MLP that judges features: a function that predicts from a table."""
+    """The SVM or the MLP on the chosen features: a function that predicts from a table."""
     chosen = np.sort(chosen)
     if judge == "mlp":
         net = MLP(hidden=mlp, task=task, random_state=seed).fit(train.X[:, chosen], train.y)
@@ -228,7 +228,7 @@ def _course(model: Any) -> dict[str, Any]:
 
 @contextmanager
 def _peak_memory() -> Iterator[list[float | None]]:
-    """How many megabytes the process grew at most; None where the system does not tell."""
+    """Peak growth of the process in megabytes; None where the system does not report it."""
     status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     grown: list[float | None] = [None]
     try:

@@ -46,7 +46,7 @@ def run_study(
     told: Callable[[Result], None] | None = None,
     command: str = "",
 ) -> tuple[pd.DataFrame, list[Result]]:
-    """Do what is not done yet; write ``fits.csv``, ``tables.md``, ``costs.md``, figures and ``run.json`` to a folder.
+    """Run open jobs; write ``fits.csv``, ``tables.md``, ``costs.md``, figures and ``run.json`` to a folder.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def run_study(
 
 
 def _one_fit(job: Job) -> tuple[Any, ...]:
-    """What jobs have in common that one fit can serve."""
+    """Jobs with the same key share one fit."""
     return tuple(value for name, value in job.items() if name != "size" or not orders_once(job["method"]))
 
 
@@ -116,7 +116,7 @@ def _flat(fits: pd.DataFrame) -> pd.DataFrame:
 
 
 def _facts(study: Study, fits: pd.DataFrame, command: str, seconds: float, n_jobs: int) -> str:
-    """What a reader needs to run it again, and to judge the times."""
+    """What is needed to reproduce the run and to interpret its times."""
     facts: dict[str, Any] = {
         "study": study.name,
         "command": command,

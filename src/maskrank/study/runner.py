@@ -1,7 +1,7 @@
-"""Runs jobs side by side, and keeps each result on disk as soon as it is there.
+"""Runs jobs in parallel and writes each result to disk at once, so that a stopped run can be resumed.
 
-A folder holds one line of JSON for each finished job. A run that was stopped goes on where it was: jobs that have a
-line are not done again. A job that fails has a line, too, with what went wrong, and is tried again the next time.
+A folder holds one line of JSON for each job. Jobs with a result are skipped when a run is resumed; a failed job has a
+line with its error and is run anew.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run_jobs(
     quiet: bool = False,
     told: Callable[[Result], None] | None = None,
 ) -> tuple[list[Result], list[Result]]:
-    """Do the jobs that have no result yet.
+    """Run the jobs that have no result yet.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def run_jobs(
     together : function, optional
         Jobs for which it gives the same are handed to ``work`` at once; else each job by itself.
     told : function, optional
-        Is told of each result as it comes in.
+        Called with each result as it arrives.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def run_jobs(
 
 
 def _title(job: Job) -> str:
-    """What a bar calls a job while it runs."""
+    """The name of a job in the progress bar."""
     return "fits: " + ", ".join(str(job[name]) for name in ("data", "problem", "method", "size") if name in job)
 
 

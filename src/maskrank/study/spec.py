@@ -26,9 +26,9 @@ class Part:
     seeds : tuple of int
         Of the division into folds, of the methods, and of generated data.
     mlp : tuple of int
-        Hidden sizes of the net that judges the features of LASSO, LIME and SAN.
+        Hidden sizes of the MLP that predicts from the features of LASSO, LIME and SAN.
     published_test : bool
-        Whether the test rows that come with the data judge, where there are some; else each fold is tested once.
+        Whether published test rows are the test set, where there are some; else each fold is, once.
     """
 
     data: str
@@ -53,7 +53,7 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment that can be run again.
+    """A reproducible experiment.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What columns hold that are no numbers, and the message that lists them with the options to add."""
+"""Columns that are not numeric: what they hold, and the message that lists them with the options to add."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maskrank.tables.text import TableError
 from maskrank.terminal.text import drop_flags
 
 _MOST_SHOWN = 8  # columns described one by one
-_MOST_DROPPED = 50  # columns that anyone would leave out by options
+_MOST_DROPPED = 50  # columns that can reasonably be left out by options
 _TRUTH = (  # no and yes, as spreadsheets and people write them
     ("no", "yes"),
     ("n", "y"),

@@ -1,4 +1,4 @@
-"""Columns that look like identifiers: they tell the rows apart, and a net learns rows by heart from them.
+"""Columns that look like identifiers: they are unique to a row, and a net overfits to them.
 
 A measurement with a fraction is distinct in every row by nature, so only whole numbers count, unless the rows of the
 table are sorted by the target and the column runs along.
@@ -16,7 +16,7 @@ from maskrank.terminal.text import drop_flags
 
 Array = NDArray[Any]
 _FEWEST_ROWS = 20  # fewer are distinct, or sorted, by chance
-_LOOKED_AT = 64  # rows that rule out most columns at little cost
+_LOOKED_AT = 64  # rows that rule out most columns cheaply
 _NEARLY_DISTINCT = 0.9
 _MOST_NUMBERED = 3  # columns of numbers given to rows; more of such columns are counts of something
 _MOST_WARNINGS = 5

@@ -1,4 +1,4 @@
-"""What a table must be: features that are numbers, and a target that something can be learned from.
+"""`Table`: numeric features and a target that can be learned; other tables are refused with a reason.
 
 Every problem is a `TableError` of one line that names the file, the column or the value, and says what is allowed.
 """
@@ -100,7 +100,7 @@ def load_table(
 
 
 def check_target(table: Table, where: str) -> None:
-    """Refuse a target that nothing can be learned from."""
+    """Refuse a target with a single value, or classes of a single row."""
     values, counts = np.unique(table.y, return_counts=True)
     if len(values) == 1:
         raise TableError(
@@ -147,7 +147,7 @@ def _notes(features: pd.DataFrame, X: NDArray[np.float64], turned: Sequence[str]
     return [
         *([f"{numbers}: {listing(turned)}"] if turned else []),
         *([f"yes and no read as 1 and 0: {listing(truths)}"] if truths else []),
-        *([f"the same in every row, so never worth anything: {listing(constant)}"] if len(constant) else []),
+        *([f"constant, so never chosen before others: {listing(constant)}"] if len(constant) else []),
     ]
 
 

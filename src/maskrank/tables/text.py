@@ -119,7 +119,7 @@ def require_unique(names: Sequence[str], where: str) -> None:
         if not name.strip():
             raise TableError(f"{where}: column {place} has no name; name it, or remove the separator that opens it")
         if name in seen:
-            raise TableError(f"{where}: the column name {name!r} stands twice; names must be unique")
+            raise TableError(f"{where}: the column name {name!r} occurs twice; names must be unique")
         seen.add(name)
 
 

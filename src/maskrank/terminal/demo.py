@@ -1,4 +1,4 @@
-"""The demonstration: the three synthetic problems of the paper, one screen of results."""
+"""``maskrank demo``: the three synthetic problems of the paper on one screen."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def run_demo(
     Parameters
     ----------
     callbacks : tuple of callable
-        Told of each fit.
+        Of each fit.
     after_fit : callable, optional
-        Takes each fitted model.
+        Called with each fitted model.
     """
     if report is not None:
         check_writable(report)

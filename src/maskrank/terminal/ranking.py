@@ -1,4 +1,4 @@
-"""What the command line shows: a ranking in one screen."""
+"""A ranking, its stability, and other tables in the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.stability import Stability
 from maskrank.terminal.text import short, visible
 
-_BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for what repeats say
+_BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
 _MOST_ROWS = 40
 _MOST_NAMED = 10  # of a consensus
 
@@ -26,7 +26,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 
 
 def show_ranking(console: Console, ranking: Ranking, stability: Stability | None = None) -> None:
-    """The selected features, best first, with their scores and small bars; and what repeats say of them."""
+    """The selected features, best first, with scores and bars, and their stability after refits."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
@@ -61,12 +61,12 @@ def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
 
 
 def show_stability(console: Console, stability: Stability) -> None:
-    """The consensus of the repeats, and how to read their columns."""
+    """The consensus of the refits, and how to read the columns."""
     names = [short(name) for name in stability.consensus]
     more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
-    console.print(Text(f"consensus of the repeats: {', '.join(names[:_MOST_NAMED])}{more}"))
+    console.print(Text(f"consensus of the refits: {', '.join(names[:_MOST_NAMED])}{more}"))
     left_out = f"{stability.size + 1} = left out"
-    note = f"chosen: in how many of {stability.repeats} repeats; ranks: in 80 % of them ({left_out})"
+    note = f"chosen: share of {stability.repeats} refits; ranks: 10 to 90 % quantile ({left_out})"
     console.print(note, style="dim")
 
 

@@ -1,4 +1,4 @@
-"""What a user gave, as messages and the terminal show it: on one line, and with nothing in it that a terminal obeys."""
+"""User text made safe for the terminal: on one line, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def lined_up(values: Sequence[float], digits: int) -> list[str]:
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes)))) if sizes else digits - 1
     if sizes and (min(sizes) < 0.5 * 10.0**-decimals or max(sizes) >= _LONG):
-        return [f"{value:.{digits}g}" for value in values]  # a small one must not be shown as nothing
+        return [f"{value:.{digits}g}" for value in values]  # so that a small one is not shown as 0
     return [f"{value:.{decimals}f}" for value in values]
 
 
 def brief_seconds(seconds: float) -> str:
-    """A time for a table; what is next to nothing is not shown as nothing."""
+    """Seconds for a table; a small time is not shown as 0."""
     return "<0.1" if seconds < 0.05 else f"{seconds:.1f}"
 
 
