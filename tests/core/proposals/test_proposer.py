@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
+from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.tasks import BinaryTask, RegressionTask
 from maskrank.core.proposals.proposal import Proposal, SearchPolicy, features_of
 from maskrank.core.proposals.registry import propose
@@ -126,6 +128,21 @@ def test_pairs_can_be_switched_off() -> None:
     rows = product(40)
     assert (38, 39) in proposal_of(rows, 3).evidence
     assert all(len(group) == 1 for group in proposal_of(rows, 3, screening__pairs=False).groups)
+
+
+def test_draws_follow_the_proposal_unless_guided_exploration_is_switched_off() -> None:
+    rows = product(40)
+
+    def share_with_pair(enabled: bool) -> float:
+        config, generator = DEFAULT.using(proposal__exploration__enabled=enabled), torch.Generator().manual_seed(0)
+        proposal = propose(BinaryTask(), rows, 3, config=config, generator=generator)
+        search = SearchSpace(Pool(proposal.pool), proposal.groups, 3)
+        trainer = build_trainer(BinaryTask(), rows, rows, search, config=config, generator=generator)
+        drawn = proposal.pool[trainer.explore(400)]  # (400, 3)
+        return float(((drawn == 38).any(dim=1) & (drawn == 39).any(dim=1)).float().mean())
+
+    assert share_with_pair(True) > 0.3
+    assert share_with_pair(False) < 0.05  # 3 * 2 / (40 * 39) is expected
 
 
 def test_few_rows_are_no_reason_to_fail(generator: torch.Generator) -> None:

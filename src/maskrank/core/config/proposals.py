@@ -118,7 +118,7 @@ class EliminationConfig:
     exact_from, max_exact_rows : int
         Surviving features from which on kernel ridge tries every deletion, in tables of at most so many rows.
     exchange_rounds, max_exchange_size : int
-        Rounds of exchanges between survivors and eliminated features, and the largest subset they are tried in.
+        Rounds of exchanges between survivors and eliminated features, and the largest subset that has any.
     n_leaving, n_entering : int
         Features on either side of an exchange: the least needed survivors, those eliminated last.
     min_gain : float

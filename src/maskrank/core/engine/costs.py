@@ -1,7 +1,7 @@
-"""Which of two ways to the same end is the cheaper one: the rules that depend on the sizes of a step.
+"""The cost model: which of two equivalent computations is cheaper, by the sizes of a step.
 
-`benchmarks/rules.py` times both ways side by side and shows where a rule takes the slower one. The ways agree to
-rounding, but for one: Adam by rows forgets more slowly than Adam on whole tables (see `optim`).
+`benchmarks/rules.py` times both side by side and shows where a rule takes the slower one. They agree to rounding, but
+for one: Adam by rows forgets more slowly than Adam on whole tables (see `adam`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reselection on all rows: where rows are few, a subset that backward elimination won with is chosen again.
+"""Reselection on all rows: where rows are few, a subset of backward elimination that won is selected anew.
 
 The validation rows have told by then how good such a choice is. It is made once more with these rows, as is usual
 after a validation; the validation figure stays that of the choice which did not see them.
