@@ -17,7 +17,7 @@ import torch
 
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.study.markdown import table
-from maskrank.study.protocol import OURS, Fold, Rows, evaluate
+from maskrank.study.protocol import OURS, Fold, Samples, evaluate
 
 PROBLEMS: dict[str, tuple[Any, str, tuple[int, ...]]] = {
     "xor": (make_xor, "classification", (60, 30, 20)),
@@ -31,7 +31,7 @@ def scores_of(problem: str, methods: list[str], draw: int) -> list[float]:
     """Accuracy, or mean squared error, of each method on one draw."""
     make, task, hidden = PROBLEMS[problem]
     parts = [make(n, random_state=[2020, draw, n])[:2] for n in (512, 4096)]
-    rows = Rows(*(np.concatenate(both) for both in zip(*parts, strict=True)))
+    rows = Samples(*(np.concatenate(both) for both in zip(*parts, strict=True)))
     fold = Fold(np.arange(512), np.arange(0), np.arange(512, 512 + 4096))
     return [
         evaluate(

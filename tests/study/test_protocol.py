@@ -14,7 +14,7 @@ from maskrank.datasets import load_dataset, make_xor
 from maskrank.study.protocol import (
     KINDS,
     Fold,
-    Rows,
+    Samples,
     check_method,
     divide,
     evaluate,
@@ -25,10 +25,10 @@ from maskrank.study.protocol import (
 )
 
 
-def xor(n: int = 300) -> tuple[Rows, Fold]:
+def xor(n: int = 300) -> tuple[Samples, Fold]:
     X, y, _ = make_xor(n, random_state=0)
     rows = np.arange(n)
-    return Rows(X, y), Fold(rows[: n // 2], rows[:0], rows[n // 2 :])
+    return Samples(X, y), Fold(rows[: n // 2], rows[:0], rows[n // 2 :])
 
 
 def test_published_test_rows_judge_every_fold_and_no_net_learns_from_them() -> None:
@@ -65,7 +65,7 @@ def test_test_rows_have_no_part_in_the_choice() -> None:
     table, fold = xor()
     spoilt = table.X.copy()
     spoilt[fold.test] = np.random.default_rng(0).standard_normal((len(fold.test), spoilt.shape[1])) * 100
-    lines = [evaluate("lasso", Rows(X, table.y), fold, 3, task="classification") for X in (table.X, spoilt)]
+    lines = [evaluate("lasso", Samples(X, table.y), fold, 3, task="classification") for X in (table.X, spoilt)]
     assert lines[0]["selected"] == lines[1]["selected"]
     assert lines[0]["scores"] == lines[1]["scores"]
 
@@ -145,7 +145,7 @@ def test_all_methods_of_the_paper_are_there() -> None:
 
 def test_a_regression_is_judged_in_the_units_of_its_target() -> None:
     data = load_dataset("regression")
-    table, fold = Rows(data.X, 1000 * data.y + 7), Fold(np.arange(200), np.arange(0), np.arange(512, 700))
+    table, fold = Samples(data.X, 1000 * data.y + 7), Fold(np.arange(200), np.arange(0), np.arange(512, 700))
     line = evaluate("mrmr", table, fold, 4, task="regression")
     assert line["score"] < 1e6 * data.y.var()
     assert line["megabytes"] is None or line["megabytes"] >= 0

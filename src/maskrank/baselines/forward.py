@@ -21,7 +21,7 @@ _DECAY = 1e-3
 
 
 class ForwardSelection(Predicts, Baseline):
-    """Forward selection with an MLP as the judge (Guyon and Elisseeff 2003), written here with torch.
+    """Forward selection by the loss of an MLP (Guyon and Elisseeff 2003), written here with torch.
 
     From no feature on, each round adds the one with which small nets have the lowest loss on rows they have not learned
     from; what was taken earlier ranks higher. The nets of a round, one for each candidate and fold, have one hidden
@@ -33,7 +33,7 @@ class ForwardSelection(Predicts, Baseline):
     n_features_to_select : int, float or None
         A number, a share, or None for half of the features.
     judge : int
-        Hidden units of the nets that judge.
+        Hidden units of these nets.
     n_steps : int
         Of their training; the best held-out loss on the way counts.
     folds : int

@@ -92,7 +92,7 @@ class RankingSVM(BaseEstimator):
         self.classify = classify
 
     def fit(self, X: Floats, y: Array) -> Self:
-        """Train, and judge the features.
+        """Train the SVM and compute the importances.
 
         Parameters
         ----------

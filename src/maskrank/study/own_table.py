@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from maskrank.core.metrics import METRICS
 from maskrank.size_choice import smallest_size
-from maskrank.study.protocol import KINDS, OURS, Rows, check_method, divide, evaluate, uses_all_features
+from maskrank.study.protocol import KINDS, OURS, Samples, check_method, divide, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
 from maskrank.terminal.text import brief_seconds, lined_up, short
@@ -47,14 +47,14 @@ def compare_methods(
         for size in (sizes[:1] if uses_all_features(method) else sizes)
         for fold in range(folds)
     ]
-    rows = Rows(table.X, np.asarray(table.y))
+    rows = Samples(table.X, np.asarray(table.y))
     divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
     finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)
     return pd.DataFrame(finished), failed
 
 
-def _fit(job: Job, *, rows: Rows, folds: list[Any], task: str, seed: int, preset: str) -> Result:
+def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, preset: str) -> Result:
     settings = {"preset": preset} if job["method"] == OURS else {}
     fold = folds[job["fold"]]
     line = evaluate(job["method"], rows, fold, job["size"], task=task, seed=seed + job["fold"], settings=settings)

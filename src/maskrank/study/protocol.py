@@ -69,7 +69,7 @@ KINDS = {
 
 
 class Fold(NamedTuple):
-    """Rows by number: learned from, kept for early stopping (may be none), tested on."""
+    """Samples by number: learned from, kept for early stopping (may be none), tested on."""
 
     train: Array
     validation: Array
@@ -77,14 +77,14 @@ class Fold(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows:
+class Samples:
     """A table, or a part of one."""
 
     X: Array
     y: Array
 
-    def take(self, rows: Array) -> Rows:
-        return Rows(self.X[rows], self.y[rows])
+    def take(self, rows: Array) -> Samples:
+        return Samples(self.X[rows], self.y[rows])
 
 
 def methods() -> tuple[str, ...]:
@@ -130,14 +130,14 @@ def orders_once(method: str) -> bool:
     return name in BASELINES and BASELINES[name].orders_once
 
 
-def evaluate(method: str, table: Rows, fold: Fold, size: int, **options: Any) -> Result:
+def evaluate(method: str, table: Samples, fold: Fold, size: int, **options: Any) -> Result:
     """`evaluate_sizes` at one size."""
     return evaluate_sizes(method, table, fold, (size,), **options)[0]
 
 
 def evaluate_sizes(
     method: str,
-    table: Rows,
+    table: Samples,
     fold: Fold,
     sizes: Sequence[int],
     *,
@@ -188,14 +188,14 @@ def evaluate_sizes(
     return lines
 
 
-def _learned(method: str, fold: Fold, table: Rows) -> tuple[Array, Array]:
+def _learned(method: str, fold: Fold, table: Samples) -> tuple[Array, Array]:
     """Training rows of a method: a net with early stopping also gets the validation rows, as it holds out a fifth."""
     stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
     return table.X[rows], table.y[rows]
 
 
-def _predictor(judge: str, chosen: Array, train: Rows, task: str, mlp: tuple[int, ...], seed: int) -> Any:
+def _predictor(judge: str, chosen: Array, train: Samples, task: str, mlp: tuple[int, ...], seed: int) -> Any:
     """The SVM or the MLP on the chosen features: a function that predicts from a table."""
     chosen = np.sort(chosen)
     if judge == "mlp":
@@ -204,7 +204,7 @@ def _predictor(judge: str, chosen: Array, train: Rows, task: str, mlp: tuple[int
     return _svm(train, chosen, task)
 
 
-def _svm(train: Rows, chosen: Array, task: str) -> Any:
+def _svm(train: Samples, chosen: Array, task: str) -> Any:
     """The Gaussian SVM of the paper, C = 1 and gamma = 1 / (features x variance); a regression has standardised y."""
     mean, scale = (0.0, 1.0) if task == "classification" else (train.y.mean(), train.y.std() or 1.0)
     y = train.y if task == "classification" else (train.y - mean) / scale

@@ -17,7 +17,7 @@ import pandas as pd
 from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
-from maskrank.study.protocol import KINDS, Rows, check_method, divide, evaluate_sizes, orders_once
+from maskrank.study.protocol import KINDS, Samples, check_method, divide, evaluate_sizes, orders_once
 from maskrank.study.runner import Job, Result, run_jobs
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
@@ -93,7 +93,7 @@ def fit_jobs(jobs: list[Job], *, study: Study, data_dir: str | None) -> list[Res
     folds = divide(data.y, splits, task=data.task, folds=max(2, part.folds), seed=job["seed"])
     lines = evaluate_sizes(
         job["method"],
-        Rows(data.X, data.y),
+        Samples(data.X, data.y),
         folds[job["fold"]],
         [job["size"] for job in jobs],
         task=data.task,

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 from maskrank.core.recorder import STAGES, Callback
-from maskrank.core.recorder import Progress as Beat
+from maskrank.core.recorder import Progress as FitProgress
 
 _PHASES = {"explore": "Phase I", "search": "Phase II"}  # the paper's
 
@@ -76,7 +76,7 @@ class ProgressBar(Callback):
         self._task = self._bar.add_task(_title(stage), total=total, batch="", losses="", left="")
         return self._task
 
-    def __call__(self, progress: Beat) -> None:
+    def __call__(self, progress: FitProgress) -> None:
         now = time.monotonic()
         if now - self._shown < self._refresh:
             return
