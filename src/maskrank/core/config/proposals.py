@@ -50,6 +50,9 @@ class ScreeningConfig:
         Share of a column's squared length that must be orthogonal to what was taken before.
     max_basis_share : float
         Directions that may be projected out, as a share of the rows.
+    max_pursuit_values, max_reread_values : int
+        Bounds on memory and time in very wide tables: values of the atoms of a pursuit, and of a table that is read in
+        more than one pass.
     marginal_weight : float
         What significance without the others counts, against significance given the others.
     correlated_z : float
@@ -84,6 +87,8 @@ class ScreeningConfig:
     min_interaction: float = 0.1  # not measured
     min_new: float = 0.05  # not measured
     max_basis_share: float = 0.25  # not measured
+    max_pursuit_values: int = 1 << 22  # a memory limit
+    max_reread_values: int = 1 << 26  # a time limit
     marginal_weight: float = 0.02  # not measured
     correlated_z: float = 10.0  # not measured
     linear_ridge: float = 1e-9  # a mathematical zero

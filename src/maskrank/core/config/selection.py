@@ -14,6 +14,8 @@ class CrossFittingConfig:
 
     Attributes
     ----------
+    hidden : tuple of int
+        Hidden layer sizes.
     folds, steps, batch_size : int
         ``max_batches`` of the run bounds the steps, too.
     rate : float
@@ -26,6 +28,7 @@ class CrossFittingConfig:
         Below the first nothing is cross-fitted; of more than the second, so many are drawn.
     """
 
+    hidden: tuple[int, ...] = (48, 48, 48)  # not measured
     folds: int = 3  # not measured
     steps: int = 300  # not measured
     batch_size: int = 64  # not measured

@@ -71,7 +71,7 @@ def cross_fit(
     batch = rows.take(index)
     values, y = batch.columns(subsets), batch.y  # (subsets, n, s)
     held_out = torch.arange(n).view(folds, -1)
-    sizes = (subsets.shape[1], *config.predictor.hidden, task.n_outputs)
+    sizes = (subsets.shape[1], *settings.hidden, task.n_outputs)
     n_models = len(subsets) * len(decays)  # of one subset and one decay; each has a net for every fold
     nets = start_nets(folds, sizes, config.activation, generator).take(torch.arange(folds).repeat(n_models))
     nets = nets.to(rows.device)

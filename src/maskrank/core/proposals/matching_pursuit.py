@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig
 from maskrank.core.data.rows import Batch
 from maskrank.core.proposals.interactions import PAIR_TESTS, JointPairs, best_partners, without_main_effects
@@ -113,7 +112,7 @@ class Dictionary:
         n, q = len(batch), max(1, directions.shape[1])
         n_paired = min(config.max_pair_features, max(2, int(math.sqrt(config.pair_flops / (2 * n * q)))))
         n_paired = n_paired if config.pairs else 0
-        n_singles = max(1, limits.PURSUIT // ((config.n_cosines + 1) * n))
+        n_singles = max(1, config.max_pursuit_values // ((config.n_cosines + 1) * n))
         ranked = univariate.argsort(descending=True, stable=True)[: max(n_paired, n_singles)]
         x = values_of(batch, ranked)
         columns, order = standardised(x, config.clip), x.argsort(dim=1)

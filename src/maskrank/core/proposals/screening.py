@@ -148,7 +148,7 @@ def _pursued_groups(
         atoms = Dictionary.promising(batch, singles, directions, now_known, config)
         before = len(groups)
         atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
-        if len(groups) in (before, wanted) or number == passes or len(batch) * d > limits.REREAD_TABLE:
+        if len(groups) in (before, wanted) or number == passes or len(batch) * d > config.max_reread_values:
             atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
             break
     return groups
@@ -159,7 +159,7 @@ def _linear_elimination_order(
 ) -> list[int]:
     """Features that a linear matching pursuit takes, in reverse order of a linear backward elimination."""
     screening = config.screening
-    ranked = univariate.argsort(descending=True, stable=True)[: max(1, limits.PURSUIT // len(batch))]
+    ranked = univariate.argsort(descending=True, stable=True)[: max(1, screening.max_pursuit_values // len(batch))]
     atoms = Dictionary.linear(
         len(univariate), ranked, standardised(values_of(batch, ranked), screening.clip), screening
     )
