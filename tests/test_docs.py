@@ -49,10 +49,10 @@ def generated() -> set[str]:
 @pytest.fixture
 def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that end after a few batches: enough to see that the code of a page runs."""
-    from maskrank.estimators import base as _base
+    from maskrank.core.config import PRESETS
 
-    usual = _base.preset
-    monkeypatch.setattr(_base, "preset", lambda name, **given: usual(name, **{**given, "max_batches": 24}))
+    for name, config in PRESETS.items():
+        monkeypatch.setitem(PRESETS, name, config.using(max_batches=24))
 
 
 @pytest.mark.parametrize(
