@@ -1,4 +1,4 @@
-"""The headline figures beside the last accepted ones. `make guard` runs all of them in about ten minutes.
+"""The headline figures beside the last accepted ones. `make guard` runs all of them and says how long it took.
 
 Prints one table and marks what FELL, or rose, by more than two standard errors of the difference. Draws, folds and
 seeds are fixed, so that for one commit on one machine only times and memory differ between runs; these are marked
