@@ -406,7 +406,7 @@ def test_pickle_keeps_a_fitted_model() -> None:
 def test_callbacks_hear_of_all_phases() -> None:
     heard: list[Progress] = []
     quick(callbacks=(heard.append,)).fit(X, Y)
-    assert {p.phase for p in heard} == {"explore", "search", "refit"}
+    assert {p.phase for p in heard} == {"explore", "search", "predict"}
 
 
 def test_refit_can_be_left_out() -> None:
