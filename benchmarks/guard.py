@@ -1,4 +1,4 @@
-"""The headline figures beside the last accepted ones. `make guard` runs all of them in about ten minutes.
+"""The headline figures beside the last accepted ones. `make guard` runs all of them and says how long it took.
 
 Prints one table and marks what FELL, or rose, by more than two standard errors of the difference. Draws, folds and
 seeds are fixed, so that for one commit on one machine only times and memory differ between runs; these are marked
@@ -108,6 +108,13 @@ def comparison(before: dict[str, Estimate], now: dict[str, Estimate]) -> str:
     return table(["figure", "accepted ± s.e.", "now ± s.e.", "unit", "better", "gain / s.e.", "mark"], lines)
 
 
+def same_values(before: dict[str, Estimate], now: dict[str, Estimate]) -> str:
+    """How many qualities have exactly the accepted value for every seed, as after a change that only moves code."""
+    names = [figure.name for figure in FIGURES if figure.kind == "quality" and figure.name in now]
+    same = [name for name in names if name in before and before[name].values == now[name].values]
+    return f"{len(same)} of {len(names)} qualities have exactly the accepted values"
+
+
 def document(history: list[Run]) -> str:
     """guard.md: the last accepted figures, and all accepted runs by commit, the latest first."""
     last = history[-1]
@@ -170,6 +177,8 @@ def measure_all(measurements: list[Measurement], jobs: int, commit: str) -> dict
     qualities = [one for one in measurements if one.kind == "quality"]
     alone = [one for one in measurements if one.kind != "quality"]
     for some, n_jobs in ((qualities, jobs), (alone, 1)):
+        if not some:
+            continue
         asked = [(one, seed) for one in some for seed in range(one.repeats)]
         values = Parallel(n_jobs, batch_size=1, return_as="generator")(delayed(run)(*job) for job in asked)
         for one in some:
@@ -234,7 +243,7 @@ def main() -> None:
     measurements = [one for one in MEASUREMENTS if one.group in options.only and at_hand(one)]
     now = measure_all(measurements, options.jobs, commit)
 
-    print(f"\n{comparison(before, now)}\n")
+    print(f"\n{comparison(before, now)}\n\n{same_values(before, now)}")
     if history and history[-1]["machine"] != machine():
         print(f"The accepted figures are of another machine: {history[-1]['machine']}. Qualities may differ, too.")
     marks = [mark(figure, before.get(figure.name), now[figure.name]) for figure in FIGURES if figure.name in now]

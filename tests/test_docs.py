@@ -49,10 +49,10 @@ def generated() -> set[str]:
 @pytest.fixture
 def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that end after a few batches: enough to see that the code of a page runs."""
-    from maskrank.core.config import PRESETS
+    from maskrank.core.config import DEFAULT, PRESETS
 
-    for name, config in PRESETS.items():
-        monkeypatch.setitem(PRESETS, name, config.using(max_batches=24))
+    quick = DEFAULT.using(max_batches=24, phase1_batches=16, calibration__steps=24, predictor__cycles=(24,))
+    monkeypatch.setitem(PRESETS, "default", quick)
 
 
 @pytest.mark.parametrize(

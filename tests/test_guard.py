@@ -96,6 +96,15 @@ def test_a_figure_that_is_no_longer_measured_is_not_carried_on(guard):
     assert "an old figure" not in history[1]["figures"]
 
 
+def test_qualities_with_exactly_the_accepted_values_are_counted(guard):
+    before = accepted_run(guard, 0.5, "abc1234")["figures"]
+    moved = next(figure.name for figure in guard.FIGURES if figure.kind == "quality")
+    n = sum(figure.kind == "quality" for figure in guard.FIGURES)
+    assert guard.same_values(before, before).startswith(f"{n} of {n} ")
+    now = {**before, moved: measured(guard, 0.5 + 1e-12, 0.01)}
+    assert guard.same_values(before, now).startswith(f"{n - 1} of {n} ")
+
+
 def test_both_tables_hold_every_figure(guard):
     run = accepted_run(guard, 0.5, "abc1234")
     assert len({figure.name for figure in guard.FIGURES}) == len(guard.FIGURES)

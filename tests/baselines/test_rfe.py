@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC, SVR
 
 from maskrank.baselines import rfe
-from maskrank.baselines.rfe import RFE, Machine, margin_changes, pair_multipliers
+from maskrank.baselines.rfe import RFE, RankingSVM, margin_changes, pair_multipliers
 from maskrank.datasets import make_nonlinear_regression, make_ring, make_xor
 
 
@@ -56,7 +56,7 @@ def test_the_machine_of_a_regression_is_scikit_learns() -> None:
     X, y, _ = make_nonlinear_regression(80, 4, random_state=0)
     machine = SVR(gamma="scale").fit(X, y)
     changes = margin_changes(X[machine.support_], machine.dual_coef_, 1 / (4 * X.var()))
-    np.testing.assert_allclose(Machine(classify=False).fit(X, y).feature_importances_, changes - changes.min())
+    np.testing.assert_allclose(RankingSVM(classify=False).fit(X, y).feature_importances_, changes - changes.min())
 
 
 @pytest.mark.parametrize("step", [40, 0.2])
@@ -64,12 +64,12 @@ def test_of_many_features_several_leave_at_once_down_to_the_last_hundred(step: f
     X, y, _ = make_ring(120, 140, random_state=0)
     rounds = []
 
-    class Counting(Machine):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Machine:
+    class Counting(RankingSVM):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> RankingSVM:
             rounds.append(X.shape[1])
             return super().fit(X, y)
 
-    with mock.patch.object(rfe, "Machine", Counting):
+    with mock.patch.object(rfe, "RankingSVM", Counting):
         method = RFE(2, step=step).fit(X, y)
     assert rounds == [140, *([112] if step == 0.2 else []), *range(100, 0, -1)]
     assert sorted(method.order_) == list(range(140))

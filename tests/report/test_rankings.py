@@ -118,7 +118,7 @@ def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
     ranks = np.array([[1, 2, 3], [2, 3, 1], [1, 3, 2], [1, 3, 2]])
     part.model.stability_ = Stability.of(("a", "b", "c"), ranks, -ranks / 10)
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
-    assert "4 refits on random 80 % subsamples" in text
+    assert "4 refits" in text
     table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
     assert table.index("a100 %") < table.index("c75 %") < table.index("b25 %")
 

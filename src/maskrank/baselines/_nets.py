@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from maskrank.core.engine.layers import ACTIVATIONS, Dense
+from maskrank.core.engine.training_loop import update
 from maskrank.estimators.preparation import split_rows
 
 _SIGMOID_GAIN = 4.0  # its slope at 0 is a quarter: without it three layers hardly begin to learn (Glorot & Bengio 2010)
@@ -171,9 +172,7 @@ def train_net(
                 break
         rows = torch.randint(len(x), (min(training.batch_size, len(x)),), generator=generator)
         batch_loss = target_loss(net(x[rows]), target[rows], task)
-        optimizer.zero_grad()
-        torch.autograd.backward(batch_loss + penalty() if penalty else batch_loss)
-        optimizer.step()
+        update(optimizer, batch_loss + penalty() if penalty else batch_loss)
         if after_step:
             after_step()
     net.load_state_dict(best_state)

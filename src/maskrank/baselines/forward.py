@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from maskrank.baselines._base import Array, Baseline, Floats, Predicts
 from maskrank.baselines._nets import as_tensors, n_outputs, new_generator
 from maskrank.baselines.mlp import MLP
+from maskrank.core.engine.training_loop import update
 
 _NETS_AT_ONCE = 96
 _RATE = 0.03
@@ -126,9 +127,7 @@ class ForwardSelection(Predicts, Baseline):
                 rows = torch.randint(len(learn), (self.batch_size,), generator=generator)
             loss = _losses(_forward(x_learn[:, rows], parameters), y_learn[rows], self.task_).sum()
             loss = loss + 0.5 * _DECAY * (parameters[0].square().sum() + parameters[2].square().sum())
-            adam.zero_grad()
-            torch.autograd.backward(loss)
-            adam.step()
+            update(adam, loss)
             if step % 10 == 9:
                 with torch.no_grad():
                     best = np.minimum(best, _losses(_forward(x_hold, parameters), y_hold, self.task_).double().numpy())

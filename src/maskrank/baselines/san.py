@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from maskrank.baselines._base import Array, Baseline, Floats
 from maskrank.baselines._nets import as_tensors, decode, n_outputs, new_generator, outputs, target_loss
 from maskrank.core.engine.layers import Dense
+from maskrank.core.engine.training_loop import update
 
 _ROWS_AT_ONCE = 1 << 13
 
@@ -96,9 +97,7 @@ class SAN(Baseline):
         for _ in range(self.epochs):
             for rows in torch.split(torch.randperm(len(x), generator=generator), self.batch_size):
                 loss = target_loss(self.net_(x[rows]), y[rows], self.task_)
-                adam.zero_grad()
-                torch.autograd.backward(loss)
-                adam.step()
+                update(adam, loss)
         self.net_.eval()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,10 @@ from maskrank.cli.common import (
     typed_command,
 )
 from maskrank.cli.voice import Voice
+
+if TYPE_CHECKING:
+    from maskrank.estimators.base import DualNetBase
+    from maskrank.tables import Table
 
 
 @polite
@@ -52,9 +56,7 @@ def rank(
 
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
-    import time
-
-    from maskrank.files import check_writable, write_atomically
+    from maskrank.files import check_writable
 
     voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (json, csv, report, model) if path is not None]
@@ -67,58 +69,90 @@ def rank(
 
     table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
     shape = None if image is None else _image_shape(image, len(table.names))
+    settings = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
+    fitted, seconds = _fit(table, wanted, settings, voice)
+    summary = _summary(data, table, fitted, seconds)
+    _write_results(fitted, seconds, json=json, csv=csv, model=model)
+    if report is not None:
+        _write_report(report, table, fitted, summary, seconds, shape)
+    _show(fitted, summary)
+    voice.written(outputs)
+
+
+def _fit(table: Table, wanted: int | float | None, settings: dict[str, Any], voice: Voice) -> tuple[DualNetBase, float]:
+    """The fitted model, and the seconds it took."""
+    import time
 
     import pandas as pd
 
     from maskrank import DualNetClassifier, DualNetRegressor
-    from maskrank.results import facts, order_note, ranking_csv, ranking_json
-    from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
 
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
-    fitted = kind(
-        wanted,
-        preset=preset,
-        n_repeats=repeats,
-        n_jobs=jobs or -1,
-        callbacks=voice.listeners,
-        random_state=seed,
-        verbose=int(not quiet),
-    )
+    fitted = kind(wanted, callbacks=voice.listeners, verbose=int(not voice.quiet), **settings)
     fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
     seconds = time.perf_counter() - started
     voice.tell_model(fitted)
+    return fitted, seconds
 
-    screen = console()
-    summary = [
+
+def _summary(data: str, table: Table, fitted: DualNetBase, seconds: float) -> list[tuple[str, str]]:
+    from maskrank.results import facts
+
+    return [
         ("data", "standard input" if data == "-" else data),
         ("table", f"{table.X.shape[0]:,} rows, {table.X.shape[1]:,} features; target {table.target}"),
         ("task", f"{table.task} ({table.reason})"),
         *facts(fitted, seconds=seconds),
     ]
+
+
+def _write_results(
+    fitted: DualNetBase, seconds: float, *, json: str | None, csv: str | None, model: str | None
+) -> None:
+    from maskrank.files import write_atomically
+    from maskrank.results import ranking_csv, ranking_json
+
     if json is not None:
         write_atomically(json, ranking_json(fitted, seconds=seconds))
     if csv is not None:
         write_atomically(csv, ranking_csv(fitted.result_))
-    if report is not None:
-        from maskrank.estimators.all_features import all_features_score
-        from maskrank.report import RankingSection, ranking_report
-
-        section = RankingSection(
-            f"Target: {table.target}",
-            fitted,
-            summary,
-            seconds,
-            table.X,
-            table.y,
-            all_features=all_features_score(fitted, table.X, table.y),
-            image_shape=shape,
-        )
-        page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
-        write_atomically(report, page)
     if model is not None:
         fitted.save(model)
 
+
+def _write_report(
+    path: str,
+    table: Table,
+    fitted: DualNetBase,
+    summary: list[tuple[str, str]],
+    seconds: float,
+    shape: tuple[int, int] | None,
+) -> None:
+    from maskrank.estimators.all_features import all_features_score
+    from maskrank.files import write_atomically
+    from maskrank.report import RankingSection, ranking_report
+
+    section = RankingSection(
+        f"Target: {table.target}",
+        fitted,
+        summary,
+        seconds,
+        table.X,
+        table.y,
+        all_features=all_features_score(fitted, table.X, table.y),
+        image_shape=shape,
+    )
+    page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
+    write_atomically(path, page)
+
+
+def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
+    """One screen: the facts, the ranking, and how to read it."""
+    from maskrank.results import order_note
+    from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
+
+    screen = console()
     show_facts(screen, summary)
     screen.print()
     show_ranking(screen, fitted.result_, fitted.stability_)
@@ -128,7 +162,6 @@ def rank(
         screen.print(f"order: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
-    voice.written(outputs)
 
 
 @polite

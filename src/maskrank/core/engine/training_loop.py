@@ -25,6 +25,21 @@ class Stateful(Protocol):
     def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
 
 
+class Optimizer(Protocol):
+    """An optimiser of ours, or of torch."""
+
+    def zero_grad(self) -> None: ...
+
+    def step(self) -> Any: ...
+
+
+def update(optimizer: Optimizer, loss: Tensor) -> None:
+    """One step of an optimiser down the gradient of a loss, a scalar."""
+    optimizer.zero_grad()
+    torch.autograd.backward(loss)
+    optimizer.step()
+
+
 def constant(rate: float) -> Schedule:
     """The same rate at every step."""
     return lambda step, steps: rate
@@ -65,9 +80,7 @@ def train(
     for step in range(steps):
         optimizer.rate = schedule(step, steps)
         loss = loss_of()
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        update(optimizer, loss)
         if after is not None and after(step + 1, loss.detach()):
             break
 

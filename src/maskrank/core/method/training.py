@@ -18,6 +18,7 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.training_loop import update
 from maskrank.core.method.exploration import Exploration
 from maskrank.core.method.operators import Operator
 from maskrank.core.method.search import find_optimal_subset
@@ -116,9 +117,7 @@ class DualNetTrainer:
     def operator_step(self, subsets: Tensor) -> Tensor:
         """One batch of rows on all subsets (lines 3-4 and 13-14); returns the loss of each subset: (|M'|,)."""
         losses = self.operator_losses(subsets)
-        self.operator_optimizer.zero_grad()
-        losses.mean().backward()  # type: ignore[no-untyped-call]
-        self.operator_optimizer.step()
+        update(self.operator_optimizer, losses.mean())
         return losses.detach()
 
     def operator_batches(self, candidates: Tensor, weights: Tensor | None) -> Feedback:
@@ -135,9 +134,7 @@ class DualNetTrainer:
     def selector_step(self, feedback: Feedback) -> float:
         """The selector learns from the operator's losses (lines 5-6 and 15-16); returns L_S."""
         loss = selector_loss(self.selector(feedback.subsets), feedback.targets, feedback.weights)
-        self.selector_optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.selector_optimizer.step()
+        update(self.selector_optimizer, loss)
         return float(loss.detach())
 
     def find_optimal(self, *, max_rounds: int) -> Tensor:
