@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
+from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.construction import OwnNet, SearchSpace, build_trainer, lent_random_state
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import train_dual_net
@@ -42,7 +43,7 @@ class DualNetResult:
     ----------
     ranking : Ranking
         Of all columns of the table.
-    predictor : nn.Module
+    predictor : Predictor
         (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
@@ -50,7 +51,7 @@ class DualNetResult:
     """
 
     ranking: Ranking
-    predictor: nn.Module
+    predictor: Predictor
     held_out: Tensor
     history: History
 

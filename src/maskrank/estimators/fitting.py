@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -164,7 +164,7 @@ def train(
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, cast(Predictor, result.predictor), result.held_out, result.history)
+    return Trained(result.ranking, result.predictor, result.held_out, result.history)
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:
