@@ -8,7 +8,6 @@ Without names all sections are run. The tables go to results/search.md, one sect
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -164,7 +163,7 @@ REMOVED: dict[str, dict[str, Any]] = {
     "calibration": {"calibration__n_subsets": 0},
     "measured candidates": {"calibration__measure_candidates": False},
     "tournament": {"tournament__enabled": False},
-    "evidence in the tournament": {"tournament__evidence_margin": math.inf},
+    "evidence in the tournament": {"tournament__weighs_evidence": False},
     "reselection": {"reselection__enabled": False},
 }
 

@@ -92,8 +92,8 @@ def _setting(value: Any) -> str:
     if is_dataclass(value):
         own = {entry.name: getattr(value, entry.name) for entry in fields(value)}
         changed = {entry.name: own[entry.name] for entry in fields(value) if own[entry.name] != entry.default}
-        return ", ".join(name if number is True else f"{name} {number:g}" for name, number in changed.items())
-    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+        return ", ".join(name if number is True else f"{name} {number}" for name, number in changed.items())
+    return "none" if value is None else str(value)
 
 
 def ranking_json(model: DualNetBase, *, seconds: float) -> str:

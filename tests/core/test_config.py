@@ -1,14 +1,17 @@
-"""The recipes hold the numbers of the paper's supplement."""
+"""The presets hold the numbers of the paper's supplement."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
-from maskrank.core.config import DEFAULT, PAPER, PAPER_TABLES, preset
+from maskrank.core.config import DEFAULT, PAPER, PAPER_TABLES, TrainConfig, preset
 
 
-def test_the_paper_recipe() -> None:
+def test_the_paper_preset() -> None:
     assert PAPER.activation == "sigmoid"
     assert (PAPER.weight_best, PAPER.weight_optimal, PAPER.exploit_share) == (10, 5, 0.5)
     assert (PAPER.selector_every, PAPER.search_rounds, PAPER.search_start) == (8, 5, "half")
@@ -115,3 +118,18 @@ def test_a_net_of_ones_own_is_not_screened_for_and_learns_at_the_papers_rate() -
     wide = preset("default", shape=(10, 5_000), own_net=True)
     assert wide.phase1_batches > DEFAULT.phase1_batches
     assert wide.calibration.n_subsets == DEFAULT.calibration.n_subsets / 2
+
+
+def test_a_setting_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(ValueError, match="TrainConfig has no setting 'foo__bar'; it has operator_hidden"):
+        DEFAULT.using(foo__bar=1)
+    with pytest.raises(ValueError, match="TournamentConfig has no setting 'round'; it has enabled"):
+        DEFAULT.using(tournament__round=1)
+    with pytest.raises(ValueError, match="no setting 'patience__more'"):
+        DEFAULT.using(patience__more=1)
+    with pytest.raises(ValueError, match="activation='tanh' must be one of sigmoid, silu, relu"):
+        DEFAULT.using(activation="tanh")
+
+
+def test_a_config_comes_back_from_json() -> None:
+    assert TrainConfig.from_dict(json.loads(json.dumps(asdict(DEFAULT), allow_nan=False))) == DEFAULT

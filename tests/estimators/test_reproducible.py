@@ -15,6 +15,7 @@ from sklearn.base import clone
 from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN, load
 from maskrank.core.config import DEFAULT, PAPER, TrainConfig
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin
+from tests.estimators.nets import TwoLayers
 
 Fit = tuple[Any, np.ndarray, np.ndarray]
 
@@ -115,3 +116,40 @@ def test_a_model_with_a_config_is_cloned_and_saved(tmp_path: Path) -> None:
     loaded = load(tmp_path / "model")
     assert isinstance(loaded.preset, TrainConfig)
     assert loaded.get_params() == model.get_params()
+
+
+def test_settings_of_the_default_serve_a_net_of_the_users_own_which_no_proposal_reaches() -> None:
+    """A wide table, which would be screened, and few rows, which would be eliminated and reselected."""
+    rng = np.random.default_rng(0)
+    settings = DEFAULT.using(max_batches=16, phase1_batches=8, predictor__cycles=(8,), calibration__n_subsets=8)
+    for n, d, s in ((80, 120, 2), (40, 60, 30)):
+        X = rng.standard_normal((n, d))
+        model = DualNetClassifier(s, preset=settings, operator=TwoLayers, random_state=0).fit(X, X[:, 0] > 0)
+        assert isinstance(model.predictor_.net, TwoLayers)
+        assert not model.config_.proposal.enabled  # what really ran
+
+
+def test_the_config_says_so_where_constant_columns_leave_nothing_to_propose() -> None:
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((60, 4)), np.ones((60, 20))])
+    model = DualNetClassifier(6, preset=DEFAULT.using(max_batches=16, phase1_batches=8), random_state=0)
+    assert not model.fit(X, X[:, 0] > 0).config_.proposal.enabled
+
+
+def test_a_subclass_of_the_same_name_does_not_take_over_saved_models(tmp_path: Path) -> None:
+    model, X, y = small_table()
+    model.fit(X, y).save(tmp_path / "model")
+    kept = [type("DualNetClassifier", (DualNetClassifier,), {})]
+    assert type(load(tmp_path / "model")) is DualNetClassifier
+    assert kept
+
+
+def test_a_listener_that_is_no_callback_is_told_what_is_missing() -> None:
+    class Listener:
+        def __call__(self, progress: object) -> None: ...
+
+        def on_stage(self, stage: str) -> None: ...
+
+    model, X, y = small_table()
+    with pytest.raises(ValueError, match="Listener has on_stage or on_fact: it must subclass"):
+        model.set_params(callbacks=(Listener(),)).fit(X, y)

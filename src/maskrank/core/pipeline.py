@@ -48,12 +48,15 @@ class DualNetResult:
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
     history : History
+    config : TrainConfig
+        What really ran.
     """
 
     ranking: Ranking
     predictor: Predictor
     held_out: Tensor
     history: History
+    config: TrainConfig
 
 
 def fit_dual_net(
@@ -85,7 +88,7 @@ def fit_dual_net(
     learn_all : bool
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     """
-    if required is not None:
+    if required is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
     recorder = Recorder(config.max_batches, callbacks)
     with recorder.stage("propose"):
@@ -115,7 +118,7 @@ def fit_dual_net(
                 deployed = deploy(trainer, winner, recorder, learn_all=True)
     recorder.history.add_optimal(features.columns_of(winner))
     ranking = rank_features(trainer.selector, winner, trainer.pool, features)
-    return DualNetResult(ranking, deployed.predictor, first.held_out, recorder.history)
+    return DualNetResult(ranking, deployed.predictor, first.held_out, recorder.history, config)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:

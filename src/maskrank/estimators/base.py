@@ -137,7 +137,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
 
         self._frame_kind = kind
         self.task_ = task
-        self.config_ = config
+        self.config_ = trained.config
         self.history_ = trained.history
         self.predictor_ = trained.predictor.cpu().double()
         self._set_ranking(trained.ranking)
@@ -263,6 +263,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
     def _checked_callbacks(self) -> tuple[Callback, ...]:
         if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):
             raise ValueError(f"callbacks={self.callbacks!r} must be a tuple of functions")
+        for call in self.callbacks:
+            if not isinstance(call, Callback) and (hasattr(call, "on_stage") or hasattr(call, "on_fact")):
+                raise ValueError(f"{type(call).__name__} has on_stage or on_fact: it must subclass maskrank.Callback")
         return tuple(self.callbacks)
 
     def _set_ranking(self, ranking: core.Ranking) -> None:

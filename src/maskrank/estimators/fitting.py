@@ -109,13 +109,14 @@ class Prepared:
 class Trained:
     """The ranking of all columns, the predictor, and the history of the training.
 
-    ``held_out`` are outputs for the validation rows, of nets that did not learn from them.
+    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran.
     """
 
     ranking: Ranking
     predictor: Predictor
     held_out: Tensor
     history: History
+    config: TrainConfig
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
@@ -164,7 +165,7 @@ def train(
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, result.predictor, result.held_out, result.history)
+    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config)
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:

@@ -65,3 +65,14 @@ def test_the_best_moment_of_several_nets_is_restored_together() -> None:
     best.restore()
     assert [net.weight.item() for net in nets] == [2.0, 2.0]
     assert best.value == 1.0
+
+
+def test_from_a_figure_that_is_no_number_nothing_is_better() -> None:
+    net = nn.Linear(1, 1, bias=False)
+    best, start = BestMoment(net), net.weight.item()
+    best.keep(float("nan"))
+    with torch.no_grad():
+        net.weight.fill_(7.0)
+    assert not best.update(1.0)
+    best.restore()
+    assert net.weight.item() == start

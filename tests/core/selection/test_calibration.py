@@ -78,3 +78,15 @@ def test_features_of_a_pool_keep_their_numbers() -> None:
     trainer = xor_trainer(pool=(1, 4, 6, 9))
     assert set(calibrate_selector(trainer, torch.tensor([4, 9])).tolist()) <= {1, 4, 6, 9}
     assert calibrate_selector(trainer, torch.tensor([4, 9]), search=False).tolist() == [4, 9]
+
+
+def test_rounds_are_bounded_and_end_where_a_new_subset_gains_little() -> None:
+    """A round draws subsets: with no gain asked for, each allowed round is one more draw."""
+    states = []
+    for rounds, gain in ((1, -1e9), (2, -1e9), (2, 1e9)):
+        config = CONFIG.using(calibration__max_rounds=rounds, calibration__min_gain=gain)
+        trainer = xor_trainer(config=config)
+        calibrate_selector(trainer, torch.tensor([2, 3]))
+        states.append(trainer.generator.get_state())
+    assert not torch.equal(states[0], states[1])
+    assert torch.equal(states[0], states[2])

@@ -89,10 +89,29 @@ def test_rows_stay_split_for_the_predictor() -> None:
     assert (len(trainer.rows), len(trainer.validation)) == (60, 20)
     assert torch.equal(trainer.rows.all().dense(), rows.all().dense()[:, trainer.pool.features])
     assert len(optimal) == SIZE
-    assert trainer.config.max_batches == CONFIG.max_batches  # however short the search was: the nets begin anew
 
 
 def test_it_is_reproducible_for_a_fixed_seed() -> None:
     first, second = (fitted(*genes(), learn_all=True) for _ in range(2))
     assert first.ranking.order.tolist() == second.ranking.order.tolist()
     assert torch.equal(first.held_out, second.held_out)
+
+
+def test_its_nets_are_trained_for_as_long_as_the_config_says_however_short_the_search_was() -> None:
+    """Each operator batch draws rows, so that other numbers of batches end elsewhere in the random stream."""
+    short = CONFIG.using(max_batches=400, proposal__phase2_batches=24)
+    result = fitted(*genes(), learn_all=True, config=short)
+    assert result.history.batches["search"] == 24
+    assert RESELECTED in result.history.facts
+    states = []
+    for batches, max_batches in ((1, 400), (300, 400), (300, 30), (30, 400)):
+        generator = torch.Generator().manual_seed(1)
+        config = CONFIG.using(reselection__batches=batches, max_batches=max_batches)
+        reselect(MulticlassTask(3), *genes(), size=SIZE, config=config, generator=generator)
+        states.append(generator.get_state())
+    assert not torch.equal(states[0], states[1])
+    assert not torch.equal(states[1], states[2])
+    assert torch.equal(states[2], states[3])
+    whole = fitted(*genes(), learn_all=True, config=short.using(reselection__batches=300))
+    cut = fitted(*genes(), learn_all=True, config=short.using(reselection__batches=40))  # as long as the search
+    assert whole.ranking.raw_scores.tolist() != cut.ranking.raw_scores.tolist()

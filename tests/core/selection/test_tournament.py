@@ -154,3 +154,25 @@ def test_the_policy_says_how_long_the_operator_is_fine_tuned() -> None:
         states.append(trainer.generator.get_state())
     assert not torch.equal(states[0], states[1])
     assert torch.equal(states[1], states[2])
+
+
+def test_the_policy_says_for_how_many_steps_candidates_are_cross_fitted() -> None:
+    """Each step draws a batch: other numbers of steps end elsewhere in the random stream."""
+    states = []
+    for steps in (4, 8, 8):
+        trainer, proposed = xor_trainer(), proposal({(4, 9): 5.0})
+        policy = replace(proposed.policy, cross_fitting_steps=steps, tournament_rounds=1, fine_tune_batches=0)
+        hold_tournament(trainer, torch.tensor([4, 10]), replace(proposed, policy=policy))
+        states.append(trainer.generator.get_state())
+    assert not torch.equal(states[0], states[1])
+    assert torch.equal(states[1], states[2])
+
+
+def test_evidence_may_be_left_out_of_the_decision() -> None:
+    """Noise with overwhelming evidence beats other noise, unless losses alone decide."""
+    chosen = []
+    for weighs in (True, False):
+        trainer = xor_trainer(config=CONFIG.using(tournament__weighs_evidence=weighs, cross_fitting__steps=1))
+        chosen.append(hold_tournament(trainer, torch.tensor([0, 1]), proposal({(2,): 40.0})).tolist())
+    assert 2 in chosen[0]
+    assert chosen[0] != chosen[1] or chosen[1] == [0, 1]

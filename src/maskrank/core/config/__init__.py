@@ -1,7 +1,7 @@
 """Every number of a run (`TrainConfig` and its nested parts), and the presets by name.
 
-A number elsewhere is a memory limit (`core.limits`), a coefficient of the cost model (`engine.costs`), which decides
-how something is computed and not what, or a mathematical constant.
+A number elsewhere is a memory limit (`core.limits`), a coefficient of the cost model (`engine.costs`), which chooses
+between equivalent computations (but see there for Adam by rows), or a mathematical constant.
 """
 
 from maskrank.core.config.predictor import PredictorConfig, Recipe

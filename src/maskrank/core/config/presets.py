@@ -1,6 +1,6 @@
 """The presets by name: ``default``, ``paper``, and ``paper:NAME`` with the nets and numbers for one data set.
 
-``default`` is what a user wants; ``paper`` is the recipe of Wojtas and Chen (2020), supplement A; ``paper:NAME``
+``default`` is what a user wants; ``paper`` has the settings of Wojtas and Chen (2020), supplement A; ``paper:NAME``
 adds the nets and numbers of its Tables 1 and 2.
 """
 
@@ -50,14 +50,14 @@ PAPER = TrainConfig(
 
 DEFAULT = replace(
     PAPER,
-    operator_hidden=(64, 32),
-    selector_hidden=(64, 32),
-    activation="silu",
-    init_fan_in="active",
+    operator_hidden=(64, 32),  # not measured
+    selector_hidden=(64, 32),  # not measured
+    activation="silu",  # benchmarks/engine.py --only whole_fit: a tenth of the batches that sigmoid needs
+    init_fan_in="active",  # not measured
     phase1_batches=160,  # not measured
-    centre_targets=True,
-    search_start="share",
-    operator_optimizer="adam",
+    centre_targets=True,  # not measured
+    search_start="share",  # not measured
+    operator_optimizer="adam",  # not measured
     operator_rate=5e-3,  # not measured
     selector_rate=5e-3,  # not measured
     patience=96,  # benchmarks/synthetic.py, benchmarks/engine.py --only whole_fit

@@ -82,20 +82,24 @@ class TournamentConfig:
         Rounds while a candidate wins, and candidates of a round.
     min_evidence_share : float
         Of the evidence for m_opt that a candidate must have to compete.
+    weighs_evidence : bool
+        Whether evidence can outweigh a higher held-out loss; else the losses decide.
     evidence_margin : float
-        By how much evidence must outweigh a higher loss to win; infinite leaves the decision to the losses.
+        By how much it must outweigh it to win.
     fine_tune_batches : int
         Operator batches around a new m_opt, so that its scores are those of a trained operator.
-    elimination_steps, elimination_fine_tune_batches : int
-        The same of cross-fitting and of fine-tuning where elimination has proposed a subset.
+    elimination_rounds, elimination_steps, elimination_fine_tune_batches : int
+        Rounds, steps of cross-fitting, and batches of fine-tuning where elimination has proposed a subset.
     """
 
     enabled: bool = True  # benchmarks/search.py ablation, results/search.md
     max_rounds: int = 2  # not measured
     n_candidates: int = 9  # not measured
     min_evidence_share: float = 0.5  # not measured
-    evidence_margin: float = 0.5  # on or off: benchmarks/search.py ablation, results/search.md
+    weighs_evidence: bool = True  # benchmarks/search.py ablation, results/search.md
+    evidence_margin: float = 0.5  # not measured
     fine_tune_batches: int = 160  # not measured
+    elimination_rounds: int = 1  # one subset was proposed
     elimination_steps: int = 200  # not measured
     elimination_fine_tune_batches: int = 80  # not measured
 

@@ -45,6 +45,15 @@ class AdaptationConfig:
     own_net_calibration: float = 0.25  # not measured
 
 
+_CHOICES = {
+    "activation": ("sigmoid", "silu", "relu"),
+    "init_fan_in": ("all", "active"),
+    "search_start": ("half", "share"),
+    "operator_optimizer": ("nadam", "adam"),
+    "stop_on": ("loss", "error"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """The settings of one run. ``config_`` of a fitted model holds those that ran.
@@ -142,6 +151,11 @@ class TrainConfig:
     predictor: PredictorConfig = field(default_factory=PredictorConfig)
     score: ScoreConfig = field(default_factory=ScoreConfig)
 
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {', '.join(allowed)}")
+
     def using(self, **changes: Any) -> TrainConfig:
         """The same with some numbers changed; those of a nested part are named as in scikit-learn, ``part__name``.
 
@@ -160,15 +174,19 @@ class TrainConfig:
 
 
 def _changed(part: Any, changes: dict[str, Any]) -> Any:
-    own = {name: value for name, value in changes.items() if "__" not in name}
+    known = [entry.name for entry in dataclasses.fields(part)]
     nested: dict[str, dict[str, Any]] = {}
-    for name, value in changes.items():
-        if "__" in name:
-            inner, rest = name.split("__", 1)
-            nested.setdefault(inner, {})[rest] = value
-    return dataclasses.replace(
-        part, **own, **{name: _changed(getattr(part, name), more) for name, more in nested.items()}
-    )
+    values = {}
+    for path, value in changes.items():
+        name, _, inner = path.partition("__")
+        if name not in known or (inner and not dataclasses.is_dataclass(getattr(part, name))):
+            raise ValueError(f"{type(part).__name__} has no setting {path!r}; it has {', '.join(known)}")
+        if inner:
+            nested.setdefault(name, {})[inner] = value
+        else:
+            values[name] = value
+    parts = {name: _changed(getattr(part, name), more) for name, more in nested.items()}
+    return dataclasses.replace(part, **values, **parts)
 
 
 def _built(kind: Any, value: Any) -> Any:

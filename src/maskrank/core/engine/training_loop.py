@@ -104,6 +104,12 @@ class BestMoment:
         """Keep the nets as they are if the figure is lower than ever; whether it was."""
         if not value < self.value:
             return False
+        self.keep(value)
+        return True
+
+    @torch.no_grad()
+    def keep(self, value: float) -> None:
+        """Keep the nets as they are, whatever the figure; from one that is not a number, nothing is better."""
         self.value = value
         states = tuple(net.state_dict() for net in self._nets)
         if self._states is None:
@@ -112,7 +118,6 @@ class BestMoment:
             for kept, state in zip(self._states, states, strict=True):
                 for name, entry in state.items():
                     kept[name].copy_(entry)
-        return True
 
     def restore(self) -> None:
         """Put the nets back to that moment; as they are, if there was none."""

@@ -17,10 +17,10 @@ class Exploration(Protocol):
     """Where the trainer gets its subsets from."""
 
     def subsets(self, n: int) -> Tensor:
-        """N random subsets: (n, s) of sorted indices."""
+        """Random subsets: (n, s) of sorted indices."""
 
     def neighbours(self, subset: Tensor, n: int, s_p: int) -> Tensor:
-        """N subsets that differ from one in s_p features: (s,) -> (n, s)."""
+        """Subsets that differ from one in s_p features: (s,) -> (n, s)."""
 
 
 class UniformExploration:

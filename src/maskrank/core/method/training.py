@@ -34,7 +34,7 @@ class Feedback:
 
     subsets: Tensor  # (batches * |M'|, s)
     losses: Tensor  # (batches * |M'|,)
-    targets: Tensor  # the losses, centred in each batch where the recipe says so
+    targets: Tensor  # the losses, centred in each batch where the config says so
     weights: Tensor | None  # (batches * |M'|,)
 
     @property
@@ -76,11 +76,11 @@ class DualNetTrainer:
         self.selector_optimizer = Adam(selector.parameters(), rate=config.selector_rate)
 
     def explore(self, n: int) -> Tensor:
-        """N random subsets (lines 2 and 9): (n, s)."""
+        """Random subsets (lines 2 and 9): (n, s)."""
         return self.exploration.subsets(n).to(self.device)
 
     def neighbours(self, subset: Tensor, n: int, s_p: int) -> Tensor:
-        """N subsets that differ from one in s_p features (line 11): (n, s)."""
+        """Subsets that differ from one in s_p features (line 11): (n, s)."""
         return self.exploration.neighbours(subset.cpu(), n, s_p).to(self.device)
 
     def propose(self, best: Tensor, optimal: Tensor, batches: int) -> Tensor:

@@ -152,7 +152,7 @@ def fine_tune(
     settings, subsets = config.predictor, subset.unsqueeze(0)
     steps, n_batch = sum(settings.cycles), _batch_size(settings, len(rows))
     best = BestMoment(operator)
-    best.update(_validation_loss(operator, task, validation, subsets))
+    best.keep(_validation_loss(operator, task, validation, subsets))
 
     def loss_of() -> Tensor:
         return subset_losses(operator, task, rows.sample(n_batch, generator=generator), subsets).mean()

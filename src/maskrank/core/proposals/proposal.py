@@ -39,7 +39,7 @@ class SearchPolicy:
         Whether the evidence of the screens counts in the tournament, and candidates are built from single groups;
         else held-out losses decide alone.
     may_reselect : bool
-        Whether the proposal is made again with the held-out rows if it wins.
+        Whether a subset proposed by elimination is eliminated again with the held-out rows, if it wins.
     """
 
     max_batches: int
@@ -70,7 +70,7 @@ class SearchPolicy:
         """
         return cls(
             max_batches=min(config.max_batches, config.phase1_batches + config.proposal.phase2_batches),
-            tournament_rounds=1,
+            tournament_rounds=config.tournament.elimination_rounds,
             cross_fitting_steps=config.tournament.elimination_steps,
             fine_tune_batches=config.tournament.elimination_fine_tune_batches,
             weighs_evidence=False,

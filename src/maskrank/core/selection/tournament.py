@@ -50,7 +50,8 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
             generator=trainer.generator,
             max_steps=policy.cross_fitting_steps,
         )
-        winner = candidates[best_candidate(fitted.losses, evidence, margin=config.evidence_margin)]
+        margin = config.evidence_margin if config.weighs_evidence else math.inf
+        winner = candidates[best_candidate(fitted.losses, evidence, margin=margin)]
         if torch.equal(winner, best):
             break
         best = winner
