@@ -5,8 +5,9 @@ explore     Phase I of Algorithm 1: both nets learn from random subsets      met
 search      Phase II: the selector proposes subsets, the operator answers    method/
 calibrate   the selector learns from losses on all rows; m_opt again         selection/
 tournament  candidate subsets compete with m_opt on held-out rows            selection/
+score       what each chosen feature is worth on held-out rows              scoring/
 predict     the final predictor on the chosen columns                        predictor/
-(the last two once more on all rows, where rows are few)                     selection/reselection
+(where rows are few, predict, then choose once more on all rows, and go on)  selection/reselection
 rank        m*, its scores and the order of the features                     scoring/
 """
 
@@ -28,6 +29,7 @@ from maskrank.core.method.training import train_dual_net
 from maskrank.core.predictor.deployment import deploy
 from maskrank.core.proposals.registry import propose
 from maskrank.core.recorder import History, Progress, Recorder
+from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.ranking import Ranking, rank_features
 from maskrank.core.selection.calibration import calibrate_selector
 from maskrank.core.selection.reselection import reselect
@@ -47,12 +49,15 @@ class DualNetResult:
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
     history : History
+    measured : MeasuredScores or None
+        The value function behind the scores, and their shares row by row; None where scores are derivatives.
     """
 
     ranking: Ranking
     predictor: nn.Module
     held_out: Tensor
     history: History
+    measured: MeasuredScores | None = None
 
 
 def fit_dual_net(
@@ -104,17 +109,24 @@ def fit_dual_net(
         with recorder.stage("tournament"):
             winner = hold_tournament(trainer, optimal, proposal)
             recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
-        with recorder.stage("predict"):
-            first = deployed = deploy(trainer, winner, recorder, learn_all=learn_all)
+        held_out = None
         if everything is not None and proposal.is_satisfied_by(winner.tolist()):
+            with recorder.stage("predict"):
+                held_out = deploy(trainer, winner, recorder, learn_all=True).held_out
             with recorder.stage("tournament"):
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
                 recorder.found("few rows: the features were reselected with the held-out rows")
-            with recorder.stage("predict"):
-                deployed = deploy(trainer, winner, recorder, learn_all=True)
+        with recorder.stage("score"):
+            measured = measure_scores(trainer, winner, learn_all=learn_all)
+        with recorder.stage("predict"):
+            importance = None if measured is None else measured.shares.values
+            deployed = deploy(trainer, winner, recorder, importance=importance, learn_all=learn_all)
     recorder.history.add_optimal(features.columns_of(winner))
-    ranking = rank_features(trainer.selector, winner, trainer.pool, features)
-    return DualNetResult(ranking, deployed.predictor, first.held_out, recorder.history)
+    ranking = rank_features(
+        trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
+    )
+    held_out = deployed.held_out if held_out is None else held_out
+    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, measured)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:

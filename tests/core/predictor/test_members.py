@@ -5,9 +5,9 @@ import torch
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.tasks import RegressionTask
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.members import Members, share_of, start_members
 

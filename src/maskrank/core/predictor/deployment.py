@@ -30,22 +30,33 @@ class Deployed:
     held_out: Tensor
 
 
-def deploy(trainer: DualNetTrainer, optimal: Tensor, recorder: Recorder, *, learn_all: bool) -> Deployed:
+def deploy(
+    trainer: DualNetTrainer,
+    optimal: Tensor,
+    recorder: Recorder,
+    *,
+    importance: Tensor | None = None,
+    learn_all: bool,
+) -> Deployed:
     """Make the predictor on the chosen features: (s,).
 
     Parameters
     ----------
+    importance : Tensor (s,), optional
+        Scores of the chosen features; None takes the selector's derivatives.
     learn_all : bool
         Whether nets may learn from validation rows, too.
     """
     places = trainer.pool.places(optimal)
+    if importance is None:
+        importance = subset_importance(trainer.selector, places)[places]
     fitted = make_predictor(
         trainer.operator,
         trainer.task,
         trainer.rows,
         trainer.validation,
         places,
-        subset_importance(trainer.selector, places)[places],
+        importance,
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,

@@ -16,12 +16,12 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding, bins_per_feature
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.training_loop import BestMoment, constant, train
 from maskrank.core.method.operators import Operator
 from maskrank.core.method.tasks import Task, subset_losses
 from maskrank.core.predictor.cycles import Listener, Trained, report_progress, train_cycles
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding, bins_per_feature
 from maskrank.core.predictor.ensemble_selection import greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members, share_of, start_members
