@@ -27,6 +27,7 @@ from maskrank.core.method.construction import OwnNet, SearchSpace, build_trainer
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import train_dual_net
 from maskrank.core.predictor.deployment import deploy
+from maskrank.core.predictor.recipes import FeatureWorth
 from maskrank.core.proposals.registry import propose
 from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
@@ -119,8 +120,8 @@ def fit_dual_net(
         with recorder.stage("score"):
             measured = measure_scores(trainer, winner, learn_all=learn_all)
         with recorder.stage("predict"):
-            importance = None if measured is None else measured.shares.values
-            deployed = deploy(trainer, winner, recorder, importance=importance, learn_all=learn_all)
+            worth = None if measured is None else FeatureWorth.of(measured.shares.values, measured.supported)
+            deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
     recorder.history.add_optimal(features.columns_of(winner))
     ranking = rank_features(
         trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()

@@ -10,6 +10,7 @@ from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.tasks import RegressionTask
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.members import Members, share_of, start_members
+from maskrank.core.predictor.recipes import FeatureWorth
 
 CONFIG = DEFAULT.predictor
 PLAIN = Recipe(decay=0.0)
@@ -83,7 +84,7 @@ def test_members_start_connected_as_their_recipes_say_and_leave_an_encoding_none
         [PLAIN, Recipe(decay=0.0, encoded=True)],
         ONE_FOLD,
         PiecewiseLinearEncoding.fit(x, 4, CONFIG),
-        torch.ones(2),
+        FeatureWorth.of(torch.ones(2)),
         n_outputs=1,
         activation="silu",
         config=CONFIG,

@@ -149,6 +149,8 @@ class ScoreConfig:
         Share of the variance of scores that may be due to the sampling of orders; then no more are drawn.
     max_evaluations : int
         Pairs of a row and a subset that are evaluated; of more held-out rows, some judge.
+    supported_z : float
+        Standard errors by which a score must exceed 0 for nets of the predictor that see only such features.
     min_rows : int
         Fewer rows can't tell whether there is signal.
     max_row_gain : float
@@ -182,6 +184,7 @@ class ScoreConfig:
     max_pairs: int = 8  # a time limit
     sampling_share: float = 0.1  # not measured
     max_evaluations: int = 1 << 18  # a time limit
+    supported_z: float = 1.5  # 1 and 2: the same accuracy on RING+XOR and RING+XOR+SUM
     min_rows: int = 8  # not measured
     max_row_gain: float = 3.0  # not measured
     min_z: float = 2.5  # benchmarks/search.py shuffled, results/search.md

@@ -10,6 +10,7 @@ from torch import Tensor
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
+from maskrank.core.predictor.recipes import FeatureWorth
 from maskrank.core.predictor.training import make_predictor
 from maskrank.core.recorder import Recorder
 
@@ -35,28 +36,28 @@ def deploy(
     optimal: Tensor,
     recorder: Recorder,
     *,
-    importance: Tensor | None = None,
+    worth: FeatureWorth | None = None,
     learn_all: bool,
 ) -> Deployed:
     """Make the predictor on the chosen features: (s,).
 
     Parameters
     ----------
-    importance : Tensor (s,), optional
-        Scores of the chosen features; None takes the selector's derivatives.
+    worth : FeatureWorth, optional
+        Of the chosen features; None takes the selector's derivatives for their scores.
     learn_all : bool
         Whether nets may learn from validation rows, too.
     """
     places = trainer.pool.places(optimal)
-    if importance is None:
-        importance = subset_importance(trainer.selector, places)[places]
+    if worth is None:
+        worth = FeatureWorth.of(subset_importance(trainer.selector, places)[places])
     fitted = make_predictor(
         trainer.operator,
         trainer.task,
         trainer.rows,
         trainer.validation,
         places,
-        importance,
+        worth,
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,

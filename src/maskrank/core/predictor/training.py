@@ -25,7 +25,7 @@ from maskrank.core.predictor.cycles import Listener, Trained, report_progress, t
 from maskrank.core.predictor.ensemble_selection import greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members, share_of, start_members
-from maskrank.core.predictor.recipes import usable_recipes
+from maskrank.core.predictor.recipes import FeatureWorth, usable_recipes
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def make_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -65,7 +65,7 @@ def make_predictor(
         Trained on where it is one that fine-tunes.
     subset : Tensor (s,)
         m*, the chosen features.
-    importance : Tensor (s,)
+    worth : FeatureWorth
         Their scores.
     learn_all : bool
         Whether new nets may learn from validation rows too.
@@ -76,7 +76,7 @@ def make_predictor(
             rows,
             validation,
             subset,
-            importance,
+            worth,
             config=config,
             generator=generator,
             learn_all=learn_all,
@@ -93,7 +93,7 @@ def fit_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -111,7 +111,7 @@ def fit_predictor(
     ----------
     subset : Tensor (s,)
         The chosen features.
-    importance : Tensor (s,)
+    worth : FeatureWorth
         Their scores.
     learn_all : bool
         Whether nets may learn from validation rows.
@@ -122,7 +122,7 @@ def fit_predictor(
     n_folds = count_folds(len(rows), len(validation), settings) if learn_all else 1
     folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator)
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
-    members = _untrained(task, x[: len(rows)], importance, folds, varied=varied, config=config, generator=generator)
+    members = _untrained(task, x[: len(rows)], worth, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(
         members,
         task,
@@ -171,7 +171,7 @@ def fine_tune(
 def _untrained(
     task: Task,
     x: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     folds: Folds,
     *,
     varied: bool,
@@ -187,7 +187,7 @@ def _untrained(
         recipes,
         folds,
         PiecewiseLinearEncoding.fit(x, n_bins, settings) if encoded else None,
-        importance,
+        worth,
         n_outputs=task.n_outputs,
         activation=config.activation,
         config=settings,

@@ -22,10 +22,13 @@ class MeasuredScores:
         Of subsets of the chosen features, in the order of the table.
     shares : Shares
         Of these features, in the same order.
+    supported : Tensor (s,) of bool
+        Which of them have a share clearly above 0.
     """
 
     value: ValueFunction
     shares: Shares
+    supported: Tensor
 
 
 def measure_scores(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:
@@ -50,4 +53,6 @@ def measure_scores(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool)
         generator=generator,
     )
     shares = value.shares(settings, generator)
-    return MeasuredScores(value, shares) if bool(shares.of_rows.isfinite().all()) else None
+    if not bool(shares.of_rows.isfinite().all()):
+        return None
+    return MeasuredScores(value, shares, shares.values > settings.supported_z * shares.errors)
