@@ -18,4 +18,6 @@ ADAM_ROWS = 1 << 17  # values of a table whose rows Adam updates in one go: they
 ENCODED = 1 << 24  # inputs of all rows that the predictor's training keeps encoded
 JUDGED = 1 << 24  # inputs of held-out rows, of all nets, in one forward
 PREDICTED_ROWS = 1 << 14  # rows of one forward of the predictor
+MASKS = 1 << 22  # bits of the masks that a value function is asked for at once
+VALUED = 1 << 21  # hidden values of the nets of a value function in one forward
 SCANNED_COLUMNS = 1 << 14  # columns of a table stored row by row that are scanned in one go

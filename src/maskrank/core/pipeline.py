@@ -5,8 +5,9 @@ explore     Phase I of Algorithm 1: both nets learn from random subsets      met
 search      Phase II: the selector proposes subsets, the operator answers    method/
 calibrate   the selector learns from losses on all rows; m_opt again         selection/
 tournament  candidate subsets compete with m_opt on held-out rows            selection/
+score       what each chosen feature is worth on held-out rows              scoring/
 predict     the final predictor on the chosen columns                        predictor/
-(the last two once more on all rows, where rows are few)                     selection/reselection
+(where rows are few, predict, then choose once more on all rows, and go on)  selection/reselection
 rank        m*, its scores and the order of the features                     scoring/
 """
 
@@ -29,6 +30,7 @@ from maskrank.core.method.training import train_dual_net
 from maskrank.core.predictor.deployment import deploy
 from maskrank.core.proposals.registry import propose
 from maskrank.core.recorder import History, Progress, Recorder
+from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.ranking import Ranking, rank_features
 from maskrank.core.selection.calibration import calibrate_selector
 from maskrank.core.selection.reselection import reselect
@@ -50,6 +52,8 @@ class DualNetResult:
     history : History
     config : TrainConfig
         What really ran.
+    measured : MeasuredScores or None
+        The value function behind the scores, and their shares row by row; None where scores are derivatives.
     """
 
     ranking: Ranking
@@ -57,6 +61,7 @@ class DualNetResult:
     held_out: Tensor
     history: History
     config: TrainConfig
+    measured: MeasuredScores | None = None
 
 
 def fit_dual_net(
@@ -73,18 +78,12 @@ def fit_dual_net(
     learn_all: bool = False,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
 ) -> DualNetResult:
-    """Propose, train both nets, decide on a subset, make the predictor, and rank the features.
+    """Propose, train both nets, decide on s of the features, measure their scores, make the predictor, and rank.
 
     Parameters
     ----------
-    features : Features
-        What the columns of the rows are in the table.
-    size : int
-        s, in 1..d-1.
     required : Tensor, optional
         At most s features that m* holds in any case; nothing is proposed then.
-    net : OwnNet, optional
-        None takes the MLP of the config.
     learn_all : bool
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     """
@@ -94,10 +93,9 @@ def fit_dual_net(
     with recorder.stage("propose"):
         proposal = propose(task, rows, size, config=config, generator=generator)
         recorder.found(proposal.summary(rows.n_features))
-    policy, pool = proposal.policy, Pool(proposal.pool)
+    policy, search = proposal.policy, SearchSpace(Pool(proposal.pool), proposal.groups, size)
     recorder.max_batches = policy.max_batches
     with lent_random_state(generator, when=net is not None):
-        search = SearchSpace(pool, proposal.groups, size)
         shortened = replace(config, max_batches=policy.max_batches)
         trainer = build_trainer(task, rows, validation, search, config=shortened, generator=generator, net=net)
         everything = (rows, validation) if learn_all and policy.may_reselect else None
@@ -108,17 +106,24 @@ def fit_dual_net(
         with recorder.stage("tournament"):
             winner = hold_tournament(trainer, optimal, proposal)
             recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
-        with recorder.stage("predict"):
-            first = deployed = deploy(trainer, winner, recorder, learn_all=learn_all)
+        first = None
         if everything is not None and proposal.is_satisfied_by(winner.tolist()):
+            with recorder.stage("predict"):
+                first = deploy(trainer, winner, recorder, learn_all=True)
             with recorder.stage("tournament"):
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
                 recorder.found("few rows: the features were reselected with the held-out rows")
-            with recorder.stage("predict"):
-                deployed = deploy(trainer, winner, recorder, learn_all=True)
+        with recorder.stage("score"):
+            measured = measure_scores(trainer, winner, learn_all=learn_all)
+        with recorder.stage("predict"):
+            worth = None if measured is None else measured.worth
+            deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
     recorder.history.add_optimal(features.columns_of(winner))
-    ranking = rank_features(trainer.selector, winner, trainer.pool, features)
-    return DualNetResult(ranking, deployed.predictor, first.held_out, recorder.history, config)
+    ranking = rank_features(
+        trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
+    )
+    held_out = deployed.held_out if first is None else first.held_out
+    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, config, measured)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:

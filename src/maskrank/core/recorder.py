@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-STAGES = ("propose", "explore", "search", "calibrate", "tournament", "predict")
+STAGES = ("propose", "explore", "search", "calibrate", "tournament", "score", "predict")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Callback:
         """Progress of a training loop."""
 
     def on_stage(self, stage: str) -> None:
-        """A stage begins, one of `STAGES`; the last two begin again where features are reselected on all rows."""
+        """A stage begins, one of `STAGES`; "predict" and "tournament" begin again where features are reselected."""
 
     def on_fact(self, fact: str) -> None:
         """What a stage found, in a line."""

@@ -9,6 +9,7 @@ import torch
 from sklearn.base import clone
 
 from maskrank.core.config import DEFAULT, TrainConfig
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.fitting import Part, prepare, scaled_rows
@@ -46,11 +47,11 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
         return None
     fresh._y_scaling = prepared.y_scaling
     shown, held_out = (scaled_rows(prepared, part) for part in parts)
-    importance = torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device)
-    features = torch.arange(len(importance), device=shown.device)
+    worth = FeatureWorth.of(torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device))
+    features = torch.arange(len(prepared.candidates), device=shown.device)
     with torch_threads(1):
         fitted = fit_predictor(
-            settings.task, shown, held_out, features, importance, config=config, generator=generator, learn_all=True
+            settings.task, shown, held_out, features, worth, config=config, generator=generator, learn_all=True
         )
         with torch.no_grad():
             outputs = fitted.held_out(held_out.all().columns(features.unsqueeze(0))[0])

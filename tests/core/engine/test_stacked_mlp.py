@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.stacked_mlp import StackedMLP
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding
 
 
 def encoding_of(x: torch.Tensor, n_bins: int) -> PiecewiseLinearEncoding:

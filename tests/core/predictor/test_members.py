@@ -5,9 +5,10 @@ import torch
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.data.features import FeatureWorth
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.tasks import RegressionTask
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.members import Members, share_of, start_members
 
@@ -83,7 +84,7 @@ def test_members_start_connected_as_their_recipes_say_and_leave_an_encoding_none
         [PLAIN, Recipe(decay=0.0, encoded=True)],
         ONE_FOLD,
         PiecewiseLinearEncoding.fit(x, 4, CONFIG),
-        torch.ones(2),
+        FeatureWorth.of(torch.ones(2)),
         n_outputs=1,
         activation="silu",
         config=CONFIG,

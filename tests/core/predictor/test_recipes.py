@@ -5,6 +5,7 @@ import torch
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.recipes import connectivity, usable_recipes
 
 
@@ -22,8 +23,10 @@ def test_plain_recipes_have_no_noise_and_no_encoding_and_are_repeated_where_ther
 
 
 def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> None:
+    worth = FeatureWorth.of(torch.tensor([0.1, 0.9, 0.5]), torch.tensor([True, False, False]))
+
     def seen(recipe: Recipe, n_bins: int) -> list[float]:
-        first, second = connectivity(torch.tensor([0.1, 0.9, 0.5]), recipe, n_bins, (6, 4))
+        first, second = connectivity(worth, recipe, n_bins, (6, 4))
         assert first.eq(first[:, :1]).all()  # by every unit
         assert second.shape == (6, 4)
         assert second.all()
@@ -32,11 +35,12 @@ def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> No
     assert seen(Recipe(decay=0.1, share=0.6), 2) == [0, 1, 1, 0, 0, 0, 0, 0, 0]
     assert seen(Recipe(decay=0.1, share=0.4, encoded=True), 2) == [0, 1, 0, 0, 0, 1, 1, 0, 0]
     assert seen(Recipe(decay=0.1, share=0.01), 0) == [0, 1, 0]
+    assert seen(Recipe(decay=0.1, supported=True), 0) == [1, 1, 0]  # the best one is always seen
 
 
 @pytest.mark.parametrize("s", [1, 3, 5])
 def test_in_an_additive_net_no_path_leads_from_two_features_to_one_unit(s: int) -> None:
-    layers = connectivity(torch.ones(s), Recipe(decay=0.1, encoded=True, additive=True), 2, (6, 7, 6))
+    layers = connectivity(FeatureWorth.of(torch.ones(s)), Recipe(decay=0.1, encoded=True, additive=True), 2, (6, 7, 6))
     reached = layers[0]
     for layer in layers[1:]:
         reached = reached @ layer

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
 from maskrank.core.method.image_cnn import ImageCNN
 from maskrank.core.method.operators import MaskedPredictor
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding
 from maskrank.core.predictor.specs import predictor_from_spec
 
 

@@ -7,6 +7,7 @@ from torch import nn
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.operators import MaskedModule, Operator, SubsetMLP
@@ -15,6 +16,7 @@ from maskrank.core.predictor.training import FittedPredictor, fine_tune, fit_pre
 from maskrank.core.recorder import Progress
 
 SUBSET = torch.tensor([0, 2, 3])
+EQUAL = FeatureWorth.of(torch.ones(3))
 
 
 def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
@@ -26,8 +28,8 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
 def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
     config = DEFAULT.using(predictor__cycles=(40,))
-    importance = torch.tensor([0.5, 0.9, 0.1])  # of features 0, 2 and 3
-    ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, importance, config=config, generator=generator)
+    worth = FeatureWorth.of(torch.tensor([0.5, 0.9, 0.1]), torch.tensor([True, True, False]))  # features 0, 2 and 3
+    ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, worth, config=config, generator=generator)
     used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
     assert len(used) == DEFAULT.predictor.n_recipes // 2
     for member in used.tolist():
@@ -48,7 +50,7 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_ve
             rows,
             validation,
             torch.arange(3),
-            torch.ones(3),
+            EQUAL,
             config=DEFAULT.using(predictor__cycles=(60,), predictor__max_cross_fitted_rows=most),
             generator=torch.Generator().manual_seed(3),
             learn_all=learn_all,
@@ -72,7 +74,14 @@ def test_memory_limits_do_not_change_the_predictor(generator: torch.Generator, m
     def predicted() -> torch.Tensor:
         again = torch.Generator().manual_seed(3)
         fitted = fit_predictor(
-            RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=again, learn_all=True
+            RegressionTask(),
+            rows,
+            validation,
+            SUBSET,
+            EQUAL,
+            config=config,
+            generator=again,
+            learn_all=True,
         )
         return fitted.predictor(x)
 
@@ -88,7 +97,14 @@ def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None
     rows, validation = Rows(x[:-1], x[:-1, :1]), Rows(x[-1:], x[-1:, :1])
     config = DEFAULT.using(predictor__cycles=(20,))
     fitted = fit_predictor(
-        RegressionTask(), rows, validation, SUBSET, torch.ones(3), config=config, generator=generator, learn_all=True
+        RegressionTask(),
+        rows,
+        validation,
+        SUBSET,
+        EQUAL,
+        config=config,
+        generator=generator,
+        learn_all=True,
     )
     assert fitted.predictor(x[:, SUBSET]).isfinite().all()
 
@@ -102,7 +118,7 @@ def test_an_additive_net_is_a_sum_of_nets_of_one_feature_each(generator: torch.G
         Rows(x[:160], y[:160]),
         Rows(x[160:], y[160:]),
         torch.arange(3),
-        torch.ones(3),
+        EQUAL,
         config=DEFAULT.using(
             predictor__cycles=(60, 60), predictor__n_recipes=2, predictor__recipes=(Recipe(decay=0.1, additive=True),)
         ),
@@ -128,8 +144,16 @@ def test_edges_in_the_target_are_met_by_encoded_nets_whose_bins_know_the_trainin
     y = (4 * x).floor() % 2
     rows, validation = Rows(x[:160], y[:160]), Rows(x[160:], y[160:])
     config, only = DEFAULT.using(predictor__cycles=(100,)), torch.zeros(1, dtype=torch.long)
+    alone = FeatureWorth.of(torch.ones(1))
     fitted = fit_predictor(
-        RegressionTask(), rows, validation, only, torch.ones(1), config=config, generator=generator, learn_all=True
+        RegressionTask(),
+        rows,
+        validation,
+        only,
+        FeatureWorth.of(torch.ones(1)),
+        config=config,
+        generator=generator,
+        learn_all=True,
     )
     assert isinstance(fitted.predictor, StackedMLP)
     assert fitted.predictor.encoding is not None
@@ -174,8 +198,8 @@ def test_another_cycle_begins_while_the_loss_falls_enough(
         predictor__min_drop=min_drop if task.discrete else 1 - min_drop,
         predictor__min_drop_regression=1 - min_drop if task.discrete else min_drop,
     )
-    importance = torch.tensor([0.1, 0.9, 0.5])
-    fit_predictor(task, *parts, SUBSET, importance, config=config, generator=generator, callbacks=[told.append])
+    worth = FeatureWorth.of(torch.tensor([0.1, 0.9, 0.5]))
+    fit_predictor(task, *parts, SUBSET, worth, config=config, generator=generator, callbacks=[told.append])
     assert told[-1].batch == steps
     assert {progress.max_batches for progress in told} == {60}
 
@@ -200,7 +224,7 @@ def test_recipes_train_new_nets_and_fine_tune_a_net_of_ones_own_and_without_them
         rows,
         validation,
         SUBSET,
-        torch.ones(3),
+        EQUAL,
         config=DEFAULT.using(predictor__cycles=(20,), predictor__n_recipes=n_recipes),
         generator=generator,
         learn_all=True,

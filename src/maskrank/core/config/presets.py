@@ -13,7 +13,7 @@ from typing import Any
 
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.config.proposals import ProposalConfig
-from maskrank.core.config.selection import CalibrationConfig, ReselectionConfig, TournamentConfig
+from maskrank.core.config.selection import CalibrationConfig, ReselectionConfig, ScoreConfig, TournamentConfig
 from maskrank.core.config.training import AdaptationConfig, TrainConfig
 
 PAPER = TrainConfig(
@@ -46,6 +46,7 @@ PAPER = TrainConfig(
     tournament=TournamentConfig(enabled=False),
     reselection=ReselectionConfig(enabled=False),
     predictor=PredictorConfig(n_recipes=0),
+    score=ScoreConfig(enabled=False),
 )
 
 DEFAULT = replace(
@@ -69,6 +70,7 @@ DEFAULT = replace(
     tournament=TournamentConfig(),
     reselection=ReselectionConfig(),
     predictor=PredictorConfig(),
+    score=ScoreConfig(),
 )
 
 # Supplement A, Tables 1 and 2. Yale's operator is the net `ImageCNN`, which the hidden sizes do not describe; its

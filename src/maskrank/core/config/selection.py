@@ -121,12 +121,45 @@ class ReselectionConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreConfig:
-    """When held-out rows count as evidence of signal (see `scoring.signal`).
+    """Measured scores (see `scoring.value_function`), and what counts as signal (see `scoring.signal`).
 
     Attributes
     ----------
+    enabled : bool
+        Whether scores are Shapley shares, measured on held-out rows; else they are the selector's derivatives.
+    folds, steps : int
+        Nets, each of which learns from all folds but one; ``max_batches`` of the run bounds the steps, too.
+    hidden : tuple of int
+        Hidden layer sizes.
+    min_batch, max_batch, batches_per_pass : int
+        Rows of a batch: a pass over the table has about so many batches, within the two bounds.
+    rate, decay : float
+        Learning rate, falling along half a cosine, and weight decay.
+    betas : pair of float
+        Of Adam.
+    averaging, averaging_warmup : float, int
+        Of the running average of the weights, as in `PredictorConfig`.
+    min_bins, max_bins, max_bins_in_all, rows_per_bin : int
+        Of the piecewise-linear encoding: a feature has up to max_bins, all together at most max_bins_in_all, and each
+        so many rows; with fewer than min_bins a feature, nothing is encoded.
+    shrinkage : tuple of float
+        Factors of a net's outputs, apart from the constant answer; for each size of a subset the best one counts.
+    shrinkage_parts : int
+        Parts of the rows; the rows of all others choose the factor for a part.
+    max_rows : int
+        Of more rows, so many are drawn.
+    max_exact_size : int
+        Up to so many features all subsets are evaluated, beyond that random orders.
+    min_pairs, max_pairs : int
+        Antithetic pairs of orders for each row.
+    sampling_share : float
+        Share of the variance of scores that may be due to the sampling of orders; then no more are drawn.
+    max_evaluations : int
+        Pairs of a row and a subset that are evaluated; of more held-out rows, some judge.
+    supported_z : float
+        Standard errors by which a score must exceed 0 for nets of the predictor that see only such features.
     min_rows : int
-        Fewer rows can't tell.
+        Fewer rows can't tell whether there is signal.
     max_row_gain : float
         What one row may count, against the mean absolute gain.
     min_z : float
@@ -134,6 +167,31 @@ class ScoreConfig:
         moment of the nets.
     """
 
+    enabled: bool = True
+    folds: int = 5  # not measured
+    steps: int = 200  # 150 to 600: the same order, 600 overfits
+    hidden: tuple[int, ...] = (64, 64)  # (32, 32), (48, 48, 48) and (128, 32): the same order
+    min_batch: int = 128  # not measured
+    max_batch: int = 512  # not measured
+    batches_per_pass: int = 20  # not measured
+    rate: float = 1e-2  # 2e-2: the same order
+    decay: float = 1.0  # 0.3 to 2: the same order; 3, without an encoding, orders badly
+    betas: tuple[float, float] = (0.9, 0.99)  # not measured
+    averaging: float = 0.98  # not measured
+    averaging_warmup: int = 10  # not measured
+    min_bins: int = 3  # not measured
+    max_bins: int = 6  # 0: two in three fits in order, 6: all; 10 and 16 overfit
+    max_bins_in_all: int = 256  # a time limit
+    rows_per_bin: int = 4  # 8: glass explains 1.13 nats, not 1.36
+    shrinkage: tuple[float, ...] = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2)  # without: noise scores below 0
+    shrinkage_parts: int = 5  # not measured
+    max_rows: int = 8192  # a time limit
+    max_exact_size: int = 7  # a time limit
+    min_pairs: int = 2  # not measured
+    max_pairs: int = 8  # a time limit
+    sampling_share: float = 0.1  # not measured
+    max_evaluations: int = 1 << 18  # a time limit
+    supported_z: float = 1.5  # 1 and 2: the same accuracy on RING+XOR and RING+XOR+SUM
     min_rows: int = 8  # not measured
     max_row_gain: float = 3.0  # not measured
     min_z: float = 2.5  # benchmarks/search.py shuffled, results/search.md

@@ -104,3 +104,25 @@ class Pool:
     def of(self, rows: Rows) -> Rows:
         """The rows with the features of the pool alone."""
         return rows if len(self) == rows.n_features else rows.only(self.features)
+
+
+@dataclass(frozen=True)
+class FeatureWorth:
+    """What is known of the chosen features when the predictor is trained.
+
+    Attributes
+    ----------
+    scores : Tensor (s,)
+    supported : Tensor (s,) of bool
+        Which scores are clearly above 0.
+    """
+
+    scores: Tensor
+    supported: Tensor
+
+    @classmethod
+    def of(cls, scores: Tensor, supported: Tensor | None = None) -> FeatureWorth:
+        """By default all features are supported, and the best one always is: (s,)."""
+        supported = torch.ones_like(scores, dtype=torch.bool) if supported is None else supported.clone()
+        supported[scores.argmax()] = True
+        return cls(scores, supported)

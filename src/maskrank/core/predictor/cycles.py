@@ -16,9 +16,9 @@ from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.encoding import EncodedRows
 from maskrank.core.engine.training_loop import cosine_annealing, train
 from maskrank.core.method.tasks import Task
-from maskrank.core.predictor.encoding import EncodedRows
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.members import Members, share_of
 from maskrank.core.recorder import Progress

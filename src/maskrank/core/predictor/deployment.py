@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
@@ -30,22 +31,33 @@ class Deployed:
     held_out: Tensor
 
 
-def deploy(trainer: DualNetTrainer, optimal: Tensor, recorder: Recorder, *, learn_all: bool) -> Deployed:
+def deploy(
+    trainer: DualNetTrainer,
+    optimal: Tensor,
+    recorder: Recorder,
+    *,
+    worth: FeatureWorth | None = None,
+    learn_all: bool,
+) -> Deployed:
     """Make the predictor on the chosen features: (s,).
 
     Parameters
     ----------
+    worth : FeatureWorth, optional
+        Of the chosen features; None takes the selector's derivatives for their scores.
     learn_all : bool
         Whether nets may learn from validation rows, too.
     """
     places = trainer.pool.places(optimal)
+    if worth is None:
+        worth = FeatureWorth.of(subset_importance(trainer.selector, places)[places])
     fitted = make_predictor(
         trainer.operator,
         trainer.task,
         trainer.rows,
         trainer.validation,
         places,
-        subset_importance(trainer.selector, places)[places],
+        worth,
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,

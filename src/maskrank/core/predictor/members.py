@@ -14,6 +14,7 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.foreach import lerp_
 from maskrank.core.engine.stacked_mlp import Encoding, StackedMLP, start_nets
 from maskrank.core.method.tasks import Task
@@ -159,7 +160,7 @@ def start_members(
     recipes: Sequence[Recipe],
     folds: Folds,
     encoding: Encoding | None,
-    importance: Tensor,
+    worth: FeatureWorth,
     *,
     n_outputs: int,
     activation: str,
@@ -170,15 +171,15 @@ def start_members(
 
     Parameters
     ----------
-    importance : Tensor (s,)
-        Scores of the features, by which recipes with a share take the first ones.
+    worth : FeatureWorth
+        By which recipes take some of the s features.
     """
     of_each = [recipe for recipe in recipes for _ in range(len(folds))]
     n_bins = 0 if encoding is None else encoding.n_inputs // encoding.n_features - 1
-    masks = [connectivity(importance, recipe, n_bins, config.hidden) for recipe in of_each]
+    masks = [connectivity(worth, recipe, n_bins, config.hidden) for recipe in of_each]
     connected = [torch.stack(layer) for layer in zip(*masks, strict=True)]
     sizes = (connected[0].shape[1], *config.hidden, n_outputs)
-    nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(importance.device)
+    nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(worth.scores.device)
     members = Members(nets, folds, of_each, connected, config)
     with torch.no_grad():
         for weight, mask in zip(nets.weights, connected, strict=False):

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.data.features import FeatureWorth
 
 
 def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> list[Recipe]:
@@ -34,15 +35,15 @@ def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> l
     return [usable[place % len(usable)] for place in range(config.n_recipes)]
 
 
-def connectivity(importance: Tensor, recipe: Recipe, n_bins: int, hidden: Sequence[int]) -> list[Tensor]:
+def connectivity(worth: FeatureWorth, recipe: Recipe, n_bins: int, hidden: Sequence[int]) -> list[Tensor]:
     """Masks of zeros and ones on the weights of a net, for each layer but the last.
 
     In an additive net each hidden unit belongs to one feature; of more features than units, to a few.
 
     Parameters
     ----------
-    importance : Tensor (s,)
-        Scores of the features.
+    worth : FeatureWorth
+        Of the s features.
     n_bins : int
         Of the encoding of each feature; 0 where there is none.
     hidden : sequence of int
@@ -52,9 +53,11 @@ def connectivity(importance: Tensor, recipe: Recipe, n_bins: int, hidden: Sequen
     list of Tensor
         (s + s * n_bins, first of the hidden sizes), (first, second), ...
     """
-    s, device = len(importance), importance.device
-    place = importance.argsort(descending=True, stable=True).argsort()  # 0 for the most important
+    s, device = len(worth.scores), worth.scores.device
+    place = worth.scores.argsort(descending=True, stable=True).argsort()  # 0 for the best
     seen = (place < max(1, round(recipe.share * s))).float()
+    if recipe.supported:
+        seen = worth.supported.float()
     seen = torch.cat([seen, (seen * recipe.encoded).repeat_interleave(n_bins)])  # (s + s * n_bins,)
     numbers = torch.arange(s, device=device)
     owners = [torch.cat([numbers, numbers.repeat_interleave(n_bins)]) % min(s, *hidden)]

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.image_cnn import ImageCNN
 from maskrank.core.method.operators import MaskedPredictor
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding
 
 Spec = dict[str, Any]
 NetMaker = Callable[[int, int], nn.Module]  # (width, outputs) -> a net with forward(x, mask)

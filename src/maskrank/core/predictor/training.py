@@ -14,14 +14,15 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding, bins_per_feature
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.training_loop import BestMoment, constant, train
 from maskrank.core.method.operators import Operator
 from maskrank.core.method.tasks import Task, subset_losses
 from maskrank.core.predictor.cycles import Listener, Trained, report_progress, train_cycles
-from maskrank.core.predictor.encoding import PiecewiseLinearEncoding, bins_per_feature
 from maskrank.core.predictor.ensemble_selection import greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members, share_of, start_members
@@ -50,7 +51,7 @@ def make_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -65,7 +66,7 @@ def make_predictor(
         Trained on where it is one that fine-tunes.
     subset : Tensor (s,)
         m*, the chosen features.
-    importance : Tensor (s,)
+    worth : FeatureWorth
         Their scores.
     learn_all : bool
         Whether new nets may learn from validation rows too.
@@ -76,7 +77,7 @@ def make_predictor(
             rows,
             validation,
             subset,
-            importance,
+            worth,
             config=config,
             generator=generator,
             learn_all=learn_all,
@@ -93,7 +94,7 @@ def fit_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -111,7 +112,7 @@ def fit_predictor(
     ----------
     subset : Tensor (s,)
         The chosen features.
-    importance : Tensor (s,)
+    worth : FeatureWorth
         Their scores.
     learn_all : bool
         Whether nets may learn from validation rows.
@@ -122,7 +123,7 @@ def fit_predictor(
     n_folds = count_folds(len(rows), len(validation), settings) if learn_all else 1
     folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator)
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
-    members = _untrained(task, x[: len(rows)], importance, folds, varied=varied, config=config, generator=generator)
+    members = _untrained(task, x[: len(rows)], worth, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(
         members,
         task,
@@ -171,7 +172,7 @@ def fine_tune(
 def _untrained(
     task: Task,
     x: Tensor,
-    importance: Tensor,
+    worth: FeatureWorth,
     folds: Folds,
     *,
     varied: bool,
@@ -187,7 +188,7 @@ def _untrained(
         recipes,
         folds,
         PiecewiseLinearEncoding.fit(x, n_bins, settings) if encoded else None,
-        importance,
+        worth,
         n_outputs=task.n_outputs,
         activation=config.activation,
         config=settings,

@@ -98,6 +98,8 @@ class Proposal:
         Reverse order of a linear backward elimination: the last survivor first.
     elimination_order : list of int
         The s survivors of a backward elimination, then the features eliminated last. Empty where there was none.
+    univariate : Tensor (d,), optional
+        Evidence of each feature alone; None where nothing was screened.
     """
 
     pool: Tensor
@@ -107,11 +109,22 @@ class Proposal:
     correlated: list[int] = field(default_factory=list)
     linear_order: list[int] = field(default_factory=list)
     elimination_order: list[int] = field(default_factory=list)
+    univariate: Tensor | None = None
 
     @property
     def significant(self) -> list[int]:
         """Features of the significant groups, in their order."""
         return features_of(self.evidence)
+
+    def feature_evidence(self) -> Tensor | None:
+        """The evidence of each feature, alone or in the best of its significant groups: (d,)."""
+        if self.univariate is None:
+            return None
+        evidence = self.univariate.cpu().double()
+        for group, value in self.evidence.items():
+            members = torch.tensor(group)
+            evidence[members] = evidence[members].clamp(min=value)
+        return evidence
 
     def is_satisfied_by(self, subset: Iterable[int]) -> bool:
         """Whether a subset leaves nothing of the proposal out that it has room for.

@@ -18,7 +18,14 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
 from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
 from maskrank.core.proposals.proposal import Proposal, SearchPolicy, features_of, pool_with_random, round_robin
-from maskrank.core.proposals.screening import Screen, correlated_features, groups_wanted, screen, screen_residual
+from maskrank.core.proposals.screening import (
+    Screen,
+    correlated_features,
+    groups_wanted,
+    screen,
+    screen_residual,
+    screen_single_features,
+)
 
 
 class ScreeningProposer:
@@ -40,7 +47,10 @@ class ScreeningProposer:
         large_enough = d >= settings.min_features and enough_rows(rows, config.cross_fitting)
         if size * (size - 1) > settings.pair_coverage * d * (d - 1):
             order = _eliminate(task, rows, size, size, config=config, generator=generator) if large_enough else []
-            return Proposal(torch.arange(d), _policy(order, rows, config), elimination_order=order)
+            univariate = screen_single_features(task, rows, settings.screening)
+            return Proposal(
+                torch.arange(d), _policy(order, rows, config), elimination_order=order, univariate=univariate
+            )
         wanted = groups_wanted(size, settings.screening)
         found = screen(task, rows, wanted=wanted, config=settings, generator=generator)
         if not large_enough:
@@ -116,6 +126,7 @@ def _proposal(
         correlated=list(correlated),
         linear_order=found.linear_order,
         elimination_order=list(elimination_order),
+        univariate=found.univariate,
     )
 
 

@@ -32,6 +32,7 @@ class Screen:
     groups: list[FeatureGroup] = field(default_factory=list)
     evidence: dict[FeatureGroup, float] = field(default_factory=dict)
     linear_order: list[int] = field(default_factory=list)
+    univariate: Tensor | None = None
 
     @property
     def significant(self) -> list[int]:
@@ -61,6 +62,14 @@ def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, gener
     index = _draw_rows(rows, config.screening, generator)
     y = task.as_numeric(rows.y[index])
     return _screen(rows, index, y, frozenset(), wanted, config.screening.max_passes, config)
+
+
+@torch.no_grad()
+def screen_single_features(task: Task, rows: Rows, config: ScreeningConfig) -> Tensor:
+    """Evidence of each feature alone, where no more is screened: (d,). It is reproducible for the same rows."""
+    index = _draw_rows(rows, config, torch.Generator().manual_seed(0))
+    directions = orthonormal_basis(target_directions(task.as_numeric(rows.y[index]), config))
+    return univariate_evidence(rows.take(index), rows.n_features, directions, config)
 
 
 @torch.no_grad()
@@ -123,7 +132,7 @@ def _screen(
     linear_order = _linear_elimination_order(batch, univariate, target, wanted, config)
     listed = round_robin(groups, singles, [(j,) for j in linear_order])
     significant = {group: evidence[group] for group in listed if evidence.get(group, 0.0) > 0}
-    return Screen(listed, significant, linear_order)
+    return Screen(listed, significant, linear_order, univariate)
 
 
 def _pursued_groups(

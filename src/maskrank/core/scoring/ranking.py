@@ -14,11 +14,12 @@ from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.subsets import to_mask
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
+from maskrank.core.scoring.measurement import MeasuredScores
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The features of a data set in order of their worth to the net.
+    """The features of a data set in order of their worth.
 
     Attributes
     ----------
@@ -30,18 +31,44 @@ class Ranking:
         -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
         added to all raw scores changes nothing that was learned.
     scores : ndarray (d,)
-        Anchored: 0 is an average feature that was left out.
+        Measured: for a selected feature its Shapley share of the loss that all of them save on held-out rows, in nats
+        for classes and as a share of the variance for numbers; 0 for the rest. Without measured scores, the raw ones,
+        anchored: 0 is an average feature that was left out.
+    scores_std : ndarray (d,), optional
+        Standard errors of measured scores; None where scores are not measured.
+    evidence : ndarray (d,), optional
+        What the screens say of each feature: a log-likelihood, corrected for multiple tests. It orders the features
+        that were left out.
+    explained : float, optional
+        What the selected features save together, the sum of their scores.
+    baseline : float, optional
+        The loss of the best constant answer in the same unit: ``explained / baseline`` is R², or its like for classes.
     """
 
     names: tuple[str, ...]
     support: NDArray[np.bool_]
     raw_scores: NDArray[np.float64]
     scores: NDArray[np.float64]
+    scores_std: NDArray[np.float64] | None = None
+    evidence: NDArray[np.float64] | None = None
+    explained: float | None = None
+    baseline: float | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether scores are measured shares, or else derivatives of the selector."""
+        return self.scores_std is not None
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """All features, the selected ones first and each group best first."""
-        return np.lexsort((-self.raw_scores, ~self.support)).astype(np.int64)
+        """All features, the selected ones first and each group best first.
+
+        Selected features are ordered by their measured scores and the rest by their evidence, where there are such;
+        raw scores decide otherwise, and between equals.
+        """
+        worth = np.zeros(len(self.names)) if self.evidence is None or not self.measured else self.evidence.copy()
+        worth[self.support] = self.scores[self.support] if self.measured else 0.0
+        return np.lexsort((-self.raw_scores, -worth, ~self.support)).astype(np.int64)
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -83,8 +110,16 @@ def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArr
     return raw_scores - zero
 
 
-def rank_features(selector: Selector, optimal: Tensor, pool: Pool, features: Features) -> Ranking:
-    """m*, Score(m*) and its anchored form, for all columns of the table.
+def rank_features(
+    selector: Selector,
+    optimal: Tensor,
+    pool: Pool,
+    features: Features,
+    *,
+    measured: MeasuredScores | None = None,
+    evidence: Tensor | None = None,
+) -> Ranking:
+    """m*, Score(m*), and the measured scores or else the anchored form of Score(m*), for all columns of the table.
 
     A feature outside the pool scores as an average one left out. A column that is no feature never scores above one
     that is, nor one that does not vary above one that does.
@@ -96,6 +131,10 @@ def rank_features(selector: Selector, optimal: Tensor, pool: Pool, features: Fea
     pool : Pool
         Which features the selector knows.
     features : Features
+    measured : MeasuredScores, optional
+        Of the features of m*, in order.
+    evidence : Tensor (d,), optional
+        Of all features.
     """
     raw_of_features, of_features = _feature_scores(selector, pool.places(optimal), pool, len(features))
     support = np.zeros(len(features.names), dtype=bool)
@@ -103,8 +142,25 @@ def rank_features(selector: Selector, optimal: Tensor, pool: Pool, features: Fea
     raw_scores = np.full(len(features.names), raw_of_features.min())
     raw_scores[features.columns] = raw_of_features
     raw_scores[~features.varies] = np.nextafter(raw_scores[features.varies].min(), -np.inf)
-    left_out = ~support & features.varies if (~support & features.varies).any() else ~support
-    return Ranking(tuple(features.names), support, raw_scores, anchor(raw_scores, ~left_out))
+    of_columns = None if evidence is None else _of_columns(evidence.cpu().double().numpy(), features)
+    names = tuple(features.names)
+    if measured is None:
+        left_out = ~support & features.varies if (~support & features.varies).any() else ~support
+        return Ranking(names, support, raw_scores, anchor(raw_scores, ~left_out), evidence=of_columns)
+    scores, errors = np.zeros(len(names)), np.zeros(len(names))
+    chosen = features.columns[optimal.cpu().numpy()]
+    scores[chosen], errors[chosen] = measured.shares.values.numpy(), measured.shares.errors.numpy()
+    return Ranking(
+        names, support, raw_scores, scores, errors, of_columns, measured.shares.total, measured.value.baseline
+    )
+
+
+def _of_columns(of_features: NDArray[np.float64], features: Features) -> NDArray[np.float64]:
+    """For all columns of the table, from values of the features; below all of them for other columns: (d,)."""
+    values = np.full(len(features.names), np.nextafter(of_features.min(), -np.inf))
+    values[features.columns] = of_features
+    values[~features.varies] = values.min()
+    return values
 
 
 def _feature_scores(

@@ -5,7 +5,7 @@ import torch
 
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT
-from maskrank.core.predictor.encoding import EncodedRows, PiecewiseLinearEncoding, bins_per_feature
+from maskrank.core.engine.encoding import EncodedRows, PiecewiseLinearEncoding, bins_per_feature
 
 
 def test_the_encoding_tells_how_far_a_value_is_through_each_bin() -> None:

@@ -1,0 +1,162 @@
+"""Nets that predict from any part of the chosen features: cross-fitted MLPs, trained with random masks.
+
+It is the paper's operator once more, on the columns of m* alone and with masks of every size. A masked feature is 0,
+its mean, and so is its piecewise-linear encoding, which no value of the feature has. Such nets give on-manifold Shapley
+values (Frye et al. 2021; Jethani et al. 2022), and random masks keep them from overfitting.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from maskrank.core import limits
+from maskrank.core.config import ScoreConfig, TrainConfig
+from maskrank.core.engine.adam import Adam
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
+from maskrank.core.engine.foreach import lerp_
+from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
+from maskrank.core.engine.training_loop import cosine_annealing, train
+from maskrank.core.method.tasks import Task
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Row numbers, one line a fold: what each net learns from, and the rows on which it is judged."""
+
+    learned: Tensor  # (folds, rows learned from)
+    held_out: Tensor  # (folds, rows held out)
+
+
+def cross_fitted_rows(y: Tensor, *, n_folds: int, max_held_out: int, generator: torch.Generator) -> ScoredRows:
+    """Folds that each hold out another part of the rows, with its share of every class or of small and large targets.
+
+    A few rows more than a multiple of the folds are never held out.
+
+    Parameters
+    ----------
+    y : Tensor (n,) or (n, outputs)
+    max_held_out : int
+        Of a larger fold, so many rows are judged.
+    """
+    n, n_folds = len(y), min(n_folds, len(y))
+    mixed = torch.randperm(n, generator=generator)
+    order = mixed[y.cpu().reshape(n, -1)[mixed, 0].argsort(stable=True)]
+    parts = order[: n // n_folds * n_folds].view(-1, n_folds).t()  # (folds, rows)
+    rest = order[parts.numel() :]
+    learned = [torch.cat([parts[:f].flatten(), parts[f + 1 :].flatten(), rest]) for f in range(n_folds)]
+    some = torch.randperm(parts.shape[1], generator=generator)[: max(1, max_held_out)]
+    return ScoredRows(torch.stack(learned).to(y.device), parts[:, some].to(y.device))
+
+
+class MaskedNets:
+    """One net for each fold, which predicts from any subset of s features.
+
+    Parameters
+    ----------
+    nets : StackedMLP
+    """
+
+    def __init__(self, nets: StackedMLP) -> None:
+        self.nets = nets
+
+    @property
+    def bits_per_input(self) -> int:
+        """Inputs of a feature: itself, and its bins."""
+        encoding = self.nets.encoding
+        return 1 if encoding is None else encoding.n_inputs // encoding.n_features
+
+    def masked(self, inputs: Tensor, masks: Tensor) -> Tensor:
+        """The inputs with 0 where a feature is masked: (..., inputs), (..., s) -> (..., inputs)."""
+        bits = masks.to(inputs.dtype)
+        if self.bits_per_input > 1:
+            bits = torch.cat([bits, bits.repeat_interleave(self.bits_per_input - 1, dim=-1)], dim=-1)
+        return inputs * bits
+
+    @torch.no_grad()
+    def outputs(self, inputs: Tensor, masks: Tensor) -> Tensor:
+        """Each fold's net on its own rows.
+
+        Parameters
+        ----------
+        inputs : Tensor (folds, rows, inputs)
+        masks : Tensor (subsets, folds, rows, s)
+
+        Returns
+        -------
+        Tensor (subsets, folds, rows, outputs)
+        """
+        widest = max(weight.shape[1] for weight in self.nets.weights)
+        at_once = max(1, limits.VALUED // (inputs.shape[0] * inputs.shape[1] * widest))
+        parts = []
+        for some in torch.split(masks, at_once):
+            flat = self.masked(inputs, some).transpose(0, 1).flatten(1, 2)  # (folds, subsets * rows, inputs)
+            outputs = self.nets.members(flat)
+            parts.append(outputs.unflatten(1, (len(some), -1)).transpose(0, 1))  # type: ignore[no-untyped-call]
+        return torch.cat(parts)
+
+
+def train_masked_nets(
+    task: Task, x: Tensor, y: Tensor, learned: Tensor, *, config: TrainConfig, generator: torch.Generator
+) -> MaskedNets:
+    """Train a net for each fold; the running average of its weights is what is kept (Polyak and Juditsky 1992).
+
+    Nothing is chosen by rows that were held out: they stay honest judges.
+
+    Parameters
+    ----------
+    x : Tensor (n, s)
+    y : Tensor (n,) or (n, outputs)
+    learned : Tensor (folds, rows)
+        The rows that each net learns from.
+    """
+    settings, (n_folds, n_rows), s = config.score, learned.shape, x.shape[1]
+    n_bins = _bins_per_feature(s, n_rows, settings)
+    encoding = PiecewiseLinearEncoding.fit(x, n_bins, config.predictor).to(x.device) if n_bins else None
+    sizes = (s * (n_bins + 1), *settings.hidden, task.n_outputs)
+    masked = MaskedNets(start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device))
+    nets, inputs = masked.nets, x if encoding is None else encoding(x)
+    n_batch = min(settings.max_batch, max(settings.min_batch, n_rows // settings.batches_per_pass))
+    folds = torch.arange(n_folds, device=x.device).unsqueeze(1)
+
+    def loss_of() -> Tensor:
+        index = learned[folds, torch.randint(n_rows, (n_folds, n_batch), generator=generator).to(x.device)]
+        outputs = nets.members(masked.masked(inputs[index], draw_masks((n_folds, n_batch), s, generator).to(x.device)))
+        return task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean() * n_folds
+
+    steps = min(settings.steps, config.max_batches)
+    masked.nets = _averaged_training(nets, loss_of, steps=steps, config=settings)
+    return masked
+
+
+def draw_masks(shape: tuple[int, ...], s: int, generator: torch.Generator) -> Tensor:
+    """Random masks of s bits whose sizes 0..s are equally likely: (shape..., s) of bool."""
+    return torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator)
+
+
+def _averaged_training(
+    nets: StackedMLP, loss_of: Callable[[], Tensor], *, steps: int, config: ScoreConfig
+) -> StackedMLP:
+    """Adam with decoupled weight decay under one cosine annealing; the averages of the weights."""
+    average = copy.deepcopy(nets).requires_grad_(False)
+    optimizer = Adam(nets.parameters(), rate=config.rate, betas=config.betas)
+    weights, trained, averaged = list(nets.weights), list(nets.parameters()), list(average.parameters())
+
+    @torch.no_grad()
+    def follow(step: int, loss: Tensor) -> None:
+        for weight in weights:
+            weight.mul_(1 - optimizer.rate * config.decay)
+        lerp_(averaged, trained, 1 - min(config.averaging, step / (step + config.averaging_warmup)))
+
+    train(optimizer, loss_of, steps=steps, schedule=cosine_annealing(config.rate), after=follow)
+    return average
+
+
+def _bins_per_feature(s: int, n_rows: int, config: ScoreConfig) -> int:
+    """How many bins of the encoding the rows allow; 0 where these are too few."""
+    each = min(config.max_bins, min(config.max_bins_in_all, n_rows // config.rows_per_bin) // s)
+    return each if each >= config.min_bins else 0

@@ -1,0 +1,137 @@
+"""Shapley shares (Shapley 1953) of a cooperative game, and their standard errors.
+
+A game gives each row a value for each subset of the players: the chosen features. A player's share of a row is what it
+adds to those before it, averaged over all orders; its share of the game is the mean over the rows. For few players all
+subsets are evaluated. For many, orders are drawn in antithetic pairs, an order and its reverse (Mitchell, Cooper, Frank
+and Holmes, 2022), each row its own, so that the scatter between the rows holds the error of sampling, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from maskrank.core import limits
+
+Game = Callable[[Tensor], Tensor]  # (subsets, rows, players) of bool -> (subsets, rows); the empty subset's value is 0
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What each player adds to the value of all.
+
+    Attributes
+    ----------
+    values : Tensor (s,)
+        Of sum ``total``.
+    errors : Tensor (s,)
+        Standard errors, of rows and of sampling together.
+    total : float
+        The value of all players together, v(m*) - v(∅).
+    of_rows : Tensor (n, s)
+        The shares of each row, whose means are the values.
+    """
+
+    values: Tensor
+    errors: Tensor
+    total: float
+    of_rows: Tensor
+
+    @classmethod
+    def of(cls, of_rows: Tensor) -> Shares:
+        """The means of the rows' shares: (n, s)."""
+        of_rows = of_rows.double()
+        n = len(of_rows)
+        values = of_rows.mean(dim=0)
+        errors = of_rows.std(dim=0) / math.sqrt(n) if n > 1 else torch.full_like(values, torch.inf)
+        return cls(values, errors, float(values.sum()), of_rows)
+
+
+@torch.no_grad()
+def exact_shares(game: Game, n: int, s: int) -> Shares:
+    """Shares by the values of all subsets.
+
+    Parameters
+    ----------
+    game : Game
+    n : int
+        Rows.
+    s : int
+        Players; 2^s subsets are evaluated.
+    """
+    numbers = torch.arange(1, 2**s)
+    subsets = (numbers.unsqueeze(1) >> torch.arange(s)) & 1  # (2^s - 1, s)
+    weights = _subset_weights(subsets)
+    of_rows = torch.zeros((n, s), dtype=torch.float64)
+    for some, weight in zip(_split(subsets.bool(), n * s), _split(weights, n * s), strict=True):
+        values = game(some.unsqueeze(1).expand(-1, n, -1))  # (some, n)
+        of_rows += values.double().cpu().t() @ weight
+    return Shares.of(of_rows)
+
+
+@torch.no_grad()
+def sampled_shares(
+    game: Game,
+    n: int,
+    s: int,
+    *,
+    min_pairs: int,
+    max_pairs: int,
+    sampling_share: float,
+    generator: torch.Generator,
+) -> Shares:
+    """Shares by random orders of the players, until sampling adds little to the scatter between the rows.
+
+    Parameters
+    ----------
+    game : Game
+    n, s : int
+        Rows and players.
+    min_pairs, max_pairs : int
+        Antithetic pairs of orders of each row.
+    sampling_share : float
+        Share of the variance that may be due to sampling.
+    """
+    pairs: list[Tensor] = []
+    for drawn in range(1, max_pairs + 1):
+        order = torch.rand((n, s), generator=generator).argsort(dim=1)
+        pairs.append((_gains(game, order.argsort(dim=1)) + _gains(game, order.flip(1).argsort(dim=1))) / 2)
+        if drawn >= max(2, min_pairs) and _share_of_sampling(torch.stack(pairs)) <= sampling_share:
+            break
+    return Shares.of(torch.stack(pairs).mean(dim=0))
+
+
+def _gains(game: Game, places: Tensor) -> Tensor:
+    """What each player adds to those before it: places of the players in each row's order (n, s) -> (n, s)."""
+    n, s = places.shape
+    sizes = torch.arange(1, s + 1)
+    values = torch.cat([game(places < some.view(-1, 1, 1)).double().cpu() for some in _split(sizes, n * s)])  # (s, n)
+    gains = values.diff(dim=0, prepend=torch.zeros((1, n), dtype=torch.float64))
+    return gains.t().gather(1, places)
+
+
+def _share_of_sampling(pairs: Tensor) -> float:
+    """The part of the variance of the shares that more orders would remove, of the worst player: (pairs, n, s)."""
+    sampling = pairs.var(dim=0).mean(dim=0) / len(pairs)
+    total = pairs.mean(dim=0).var(dim=0)
+    return float((sampling / total.clamp(min=1e-300)).max())
+
+
+def _subset_weights(subsets: Tensor) -> Tensor:
+    """Factors of the subsets' values in the players' shares, the empty subset's left out: (subsets, s)."""
+    s = subsets.shape[1]
+    factorial = torch.tensor(list(accumulate(range(1, s + 1), lambda a, b: a * b, initial=1)), dtype=torch.float64)
+    size = subsets.sum(dim=1, keepdim=True)
+    joined = factorial[size - 1] * factorial[s - size] / factorial[s]  # the player is in, and came last
+    missing = factorial[size] * factorial[(s - size - 1).clamp(min=0)] / factorial[s]  # it would come next
+    return torch.where(subsets.bool(), joined, -missing)
+
+
+def _split(subsets: Tensor, size: int) -> tuple[Tensor, ...]:
+    """Some subsets at a time, by the size of one subset's masks."""
+    return torch.split(subsets, max(1, limits.MASKS // size))

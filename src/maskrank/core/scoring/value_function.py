@@ -1,0 +1,163 @@
+"""v(S): the loss saved over the best constant answer by predicting from S alone, on rows that were not learned from.
+
+S is any subset of the chosen features m*. The predictions are those of nets trained with random masks (`masked_nets`),
+shrunk towards the constant answer by a factor for each size of S, because a net that has little to go by overfits.
+Other rows than those it is applied to choose the factor: what is measured on a row, the row had no part in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from maskrank.core.config import ScoreConfig, TrainConfig
+from maskrank.core.method.tasks import Task
+from maskrank.core.scoring.masked_nets import MaskedNets, ScoredRows, cross_fitted_rows, train_masked_nets
+from maskrank.core.scoring.shapley import Shares, exact_shares, sampled_shares
+
+
+@dataclass(frozen=True)
+class ValueFunction:
+    """What subsets of m* are worth, row by row.
+
+    Attributes
+    ----------
+    nets : MaskedNets
+        One net for each fold.
+    inputs : Tensor (folds, rows, inputs)
+        Of the rows held out, as the nets take them.
+    y : Tensor (folds, rows, ...)
+    constant : Tensor (outputs,)
+        The best constant answer.
+    shrinkage : Tensor (folds, rows, s + 1)
+        The factor of the nets' outputs, apart from the constant, for each row and size of a subset.
+    unit : float
+        Values are in multiples of it: 1 for classes, whose values are in nats, and the loss of the constant answer for
+        numbers, whose values are shares of the variance.
+    """
+
+    task: Task
+    nets: MaskedNets
+    inputs: Tensor
+    y: Tensor
+    constant: Tensor
+    shrinkage: Tensor
+    unit: float
+
+    @property
+    def n_rows(self) -> int:
+        """Rows on which subsets are judged."""
+        return self.inputs.shape[0] * self.inputs.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """The number s of chosen features."""
+        return self.shrinkage.shape[2] - 1
+
+    @property
+    def baseline(self) -> float:
+        """The loss of the constant answer, in units: the most that there is to be saved."""
+        return float(_constant_losses(self.task, self.constant, self.y.flatten(0, 1)).mean()) / self.unit
+
+    def __call__(self, masks: Tensor) -> Tensor:
+        """The loss that each row saves by each subset: (subsets, rows, s) of bool -> (subsets, rows)."""
+        folds = masks.unflatten(1, self.inputs.shape[:2]).to(self.inputs.device)  # type: ignore[no-untyped-call]
+        sizes = folds.sum(dim=-1, keepdim=True)  # (subsets, folds, rows, 1)
+        factor = self.shrinkage.expand(len(masks), -1, -1, -1).gather(3, sizes)
+        outputs = self.constant + factor * (self.nets.outputs(self.inputs, folds) - self.constant)
+        y = self.y.flatten(0, 1)
+        saved = _constant_losses(self.task, self.constant, y) - self.task.loss(outputs.flatten(1, 2), y)
+        return saved / self.unit
+
+    def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
+        """Shapley shares of the value of all features."""
+        n, s = self.n_rows, self.n_features
+        if s <= config.max_exact_size:
+            return exact_shares(self, n, s)
+        affordable = max(config.min_pairs, config.max_evaluations // (2 * s * n))
+        return sampled_shares(
+            self,
+            n,
+            s,
+            min_pairs=config.min_pairs,
+            max_pairs=min(config.max_pairs, affordable),
+            sampling_share=config.sampling_share,
+            generator=generator,
+        )
+
+
+def fit_value_function(
+    task: Task,
+    x: Tensor,
+    y: Tensor,
+    *,
+    n_training: int | None = None,
+    config: TrainConfig,
+    generator: torch.Generator,
+) -> ValueFunction:
+    """Train nets on the chosen columns with random masks, and learn how far to trust them.
+
+    Parameters
+    ----------
+    x : Tensor (n, s)
+        The chosen columns; of many rows, some are drawn.
+    y : Tensor (n,) or (n, outputs)
+    n_training : int, optional
+        Only the first so many rows may be learned from, and the others judge. None cross-fits over all rows.
+    """
+    settings = config.score
+    most = max(1, settings.max_evaluations // _subsets_of_a_row(x.shape[1], settings))
+    if n_training is None:
+        kept = torch.randperm(len(y), generator=generator)[: settings.max_rows].to(y.device)
+        x, y = x[kept], y[kept]
+        rows = cross_fitted_rows(y, n_folds=settings.folds, max_held_out=most // settings.folds, generator=generator)
+    else:
+        learned, judging = (
+            first + torch.randperm(n, generator=generator)[:bound].to(y.device)
+            for first, n, bound in ((0, n_training, settings.max_rows), (n_training, len(y) - n_training, most))
+        )
+        rows = ScoredRows(learned.unsqueeze(0), judging.unsqueeze(0))
+    nets = train_masked_nets(task, x, y, rows.learned, config=config, generator=generator)
+    constant = task.constant(y if n_training is None else y[rows.learned[0]]).to(x.dtype)
+    inputs, held_y = nets.nets.inputs(x[rows.held_out]), y[rows.held_out]
+    shrinkage = _fit_shrinkage(task, nets, inputs, held_y, constant, config=settings, generator=generator)
+    unit = 1.0 if task.discrete else float(_constant_losses(task, constant, held_y.flatten(0, 1)).mean())
+    return ValueFunction(task, nets, inputs, held_y, constant, shrinkage, unit if unit > 0 else 1.0)
+
+
+@torch.no_grad()
+def _fit_shrinkage(
+    task: Task,
+    nets: MaskedNets,
+    inputs: Tensor,
+    y: Tensor,
+    constant: Tensor,
+    *,
+    config: ScoreConfig,
+    generator: torch.Generator,
+) -> Tensor:
+    """For each row and size the factor of the lowest loss on other rows: (folds, rows, s + 1)."""
+    (n_folds, n, _), s = inputs.shape, inputs.shape[2] // nets.bits_per_input
+    places = torch.rand((n_folds, n, s), generator=generator).argsort(dim=2).to(inputs.device)
+    masks = places < torch.arange(1, s + 1, device=inputs.device).view(-1, 1, 1, 1)  # (s, folds, rows, s)
+    away = nets.outputs(inputs, masks).flatten(1, 2) - constant  # (s, folds * rows, outputs)
+    losses = torch.stack([task.loss(constant + factor * away, y.flatten(0, 1)) for factor in config.shrinkage])
+    part = torch.arange(n_folds * n, device=inputs.device) % config.shrinkage_parts
+    own = torch.zeros((*losses.shape[:2], config.shrinkage_parts), device=inputs.device)  # (factors, s, parts)
+    own.index_add_(2, part, losses)
+    best = (own.sum(dim=2, keepdim=True) - own).argmin(dim=0)  # (s, parts)
+    factors = torch.tensor(config.shrinkage, device=inputs.device)[best]
+    by_size = torch.cat([torch.zeros_like(factors[:1]), factors])  # of no feature, the constant answer itself
+    return by_size.t()[part].view(n_folds, n, s + 1)
+
+
+def _constant_losses(task: Task, constant: Tensor, y: Tensor) -> Tensor:
+    """Of the constant answer for each row: (rows,)."""
+    return task.loss(constant.expand(1, len(y), -1), y)[0]
+
+
+def _subsets_of_a_row(s: int, config: ScoreConfig) -> int:
+    """How many subsets of each row are evaluated at least."""
+    return 2**s if s <= config.max_exact_size else 2 * s * config.min_pairs
