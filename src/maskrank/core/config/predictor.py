@@ -37,8 +37,8 @@ class Recipe:
 
 
 # In order of use: the first ``n_recipes`` that a table's rows allow. benchmarks/draws.py, and maskrank study selection
-# on other folds of glass and vowel, chose the kinds; their strengths are not measured one by one. Which of them see only
-# supported features: RING+XOR among 300 and 1,000 features, log-loss with s = 16 0.11, and 0.21 with one fewer.
+# on other folds of glass and vowel, chose the kinds; their strengths are not measured one by one. Which of them see
+# only supported features: RING+XOR among 300 and 1,000 features, log-loss with s = 16 0.11, and 0.21 with one fewer.
 RECIPES = (
     Recipe(decay=0.1, supported=True),
     Recipe(decay=0.4),
