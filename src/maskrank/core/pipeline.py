@@ -25,9 +25,10 @@ from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.construction import OwnNet, SearchSpace, build_trainer, lent_random_state
 from maskrank.core.method.tasks import Task
-from maskrank.core.method.training import train_dual_net
+from maskrank.core.method.training import DualNetTrainer, train_dual_net
 from maskrank.core.predictor.deployment import deploy
 from maskrank.core.predictor.recipes import FeatureWorth
+from maskrank.core.proposals.proposal import Proposal
 from maskrank.core.proposals.registry import propose
 from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
@@ -117,17 +118,29 @@ def fit_dual_net(
             with recorder.stage("tournament"):
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
                 recorder.found("few rows: the features were reselected with the held-out rows")
-        with recorder.stage("score"):
-            measured = measure_scores(trainer, winner, learn_all=learn_all)
-        with recorder.stage("predict"):
-            worth = None if measured is None else FeatureWorth.of(measured.shares.values, measured.supported)
-            deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
+        result = _result(trainer, winner, proposal, features, recorder, learn_all=learn_all)
+    return result if held_out is None else replace(result, held_out=held_out)
+
+
+def _result(
+    trainer: DualNetTrainer,
+    winner: Tensor,
+    proposal: Proposal,
+    features: Features,
+    recorder: Recorder,
+    *,
+    learn_all: bool,
+) -> DualNetResult:
+    """Stages "score" and "predict", which follows the scores, and the ranking."""
+    with recorder.stage("score"):
+        measured = measure_scores(trainer, winner, learn_all=learn_all)
+    with recorder.stage("predict"):
+        worth = None if measured is None else FeatureWorth.of(measured.shares.values, measured.supported)
+        deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
     recorder.history.add_optimal(features.columns_of(winner))
-    ranking = rank_features(
-        trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
-    )
-    held_out = deployed.held_out if held_out is None else held_out
-    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, measured)
+    evidence = proposal.feature_evidence()
+    ranking = rank_features(trainer.selector, winner, trainer.pool, features, measured=measured, evidence=evidence)
+    return DualNetResult(ranking, deployed.predictor, deployed.held_out, recorder.history, measured)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
