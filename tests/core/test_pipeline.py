@@ -62,6 +62,27 @@ def test_the_ranking_is_of_the_tables_columns() -> None:
     assert result.held_out.shape == (40, 1)
 
 
+def test_measured_scores_add_up_to_what_the_chosen_features_explain() -> None:
+    ranking = fitted(QUICK).ranking
+    assert ranking.measured
+    assert ranking.explained == pytest.approx(ranking.scores.sum(), abs=1e-6)
+    assert 0 < ranking.explained < ranking.baseline
+    assert (ranking.scores[~ranking.support] == 0).all()
+    assert (ranking.scores_std[ranking.support] > 0).all()
+    varies = np.arange(2 * D) % 2 == 1
+    assert ranking.evidence[varies].argmax() == 3
+    assert (ranking.evidence[~varies] < ranking.evidence[varies].min()).all()
+
+
+@pytest.mark.parametrize("config", [QUICK.using(score__enabled=False), PAPER.using(max_batches=40, phase1_batches=16)])
+def test_scores_that_are_not_measured_are_the_anchored_derivatives(config: TrainConfig) -> None:
+    result = fitted(config)
+    assert result.measured is None
+    assert not result.ranking.measured
+    raw, left_out = result.ranking.raw_scores, ~result.ranking.support & (np.arange(2 * D) % 2 == 1)
+    np.testing.assert_allclose(result.ranking.scores, raw - raw[left_out].mean())
+
+
 def test_required_features_are_in_whatever_the_search_finds() -> None:
     result = fitted(QUICK, required=torch.tensor([11]))
     assert "c23" in result.ranking.selected

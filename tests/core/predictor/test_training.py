@@ -150,7 +150,7 @@ def test_edges_in_the_target_are_met_by_encoded_nets_whose_bins_know_the_trainin
         rows,
         validation,
         only,
-        FeatureWorth.of(torch.ones(1)),
+        alone,
         config=config,
         generator=generator,
         learn_all=True,

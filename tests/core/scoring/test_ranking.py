@@ -69,3 +69,26 @@ def test_columns_that_do_not_vary_stay_below_those_that_do(generator: torch.Gene
     assert every.names == ("a", "b", "c", "d")
     assert (every.raw_scores[~varies] < every.raw_scores[varies].min()).all()
     assert every.scores[3] == 0  # the one left out that varies is the zero
+
+
+def test_measured_scores_order_the_chosen_and_evidence_orders_the_rest() -> None:
+    ranking = Ranking(
+        names=tuple("abcdef"),
+        support=np.array([True, True, False, False, True, False]),
+        raw_scores=np.array([9.0, 1.0, 5.0, 6.0, 2.0, 7.0]),
+        scores=np.array([-0.1, 0.4, 0.0, 0.0, 0.2, 0.0]),
+        scores_std=np.array([0.1, 0.1, 0.0, 0.0, 0.1, 0.0]),
+        evidence=np.array([0.0, 0.0, 3.0, -1.0, 0.0, -1.0]),
+        explained=0.5,
+        baseline=0.7,
+    )
+    assert [ranking.names[i] for i in ranking.order] == ["b", "e", "a", "c", "f", "d"]  # equals by their raw scores
+    assert ranking.measured
+    assert ranking.selected == ("b", "e", "a")
+
+
+def test_without_measured_scores_raw_scores_order_all() -> None:
+    raw, evidence = np.array([1.0, 3.0, 2.0, 4.0]), np.array([9.0, 0.0, 8.0, 1.0])
+    ranking = Ranking(tuple("abcd"), np.array([True, True, False, False]), raw, raw, evidence=evidence)
+    assert not ranking.measured
+    assert ranking.order.tolist() == [1, 0, 3, 2]

@@ -57,7 +57,7 @@ def deploy(
         trainer.rows,
         trainer.validation,
         places,
-        worth,
+        worth.to(trainer.device),
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,
