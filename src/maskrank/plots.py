@@ -49,11 +49,13 @@ def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = No
         raise ValueError(f"n={n} must be at least 1: it is the number of features to show")
     shown = ranking.order[:n]
     ax = _axes(ax, height=1.4 + 0.28 * len(shown))
-    label = "score: 0 = an average feature left out"
+    label = "score: Shapley share of the loss saved, ± standard error"
+    label = label if ranking.measured else "score: 0 = an average feature left out"
     places = np.arange(len(shown))
     names = [_short(ranking.names[i]) for i in shown]
     colours = [BLUE if ranking.support[i] else _MUTED for i in shown]
-    ax.barh(places, ranking.scores[shown], color=colours)
+    errors = None if ranking.scores_std is None or stability is not None else ranking.scores_std[shown]
+    ax.barh(places, ranking.scores[shown], color=colours, xerr=errors, error_kw={"linewidth": 1, "capsize": 2})
     if stability is not None:
         middle = stability.score_median[shown]
         reach = [middle - stability.score_low[shown], stability.score_high[shown] - middle]
@@ -114,7 +116,7 @@ def plot_importance_map(
         if pixels not in (None, int(np.prod(shape))):
             raise ValueError(f"shape={shape} has {np.prod(shape)} pixels, {what} has {pixels}")
     ax = _axes(ax)
-    draw_map(ax, ranking.scores, ranking.support, shape, image)
+    draw_map(ax, ranking.raw_scores, ranking.support, shape, image)
     return ax
 
 

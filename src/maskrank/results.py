@@ -22,6 +22,7 @@ from maskrank.estimators.base import DualNetBase
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_SURE = 2.0  # standard errors above 0 of a measured score that counts as sure
 _FAINT = 0.05  # share of the largest score below which a score is negligible
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
 
@@ -29,7 +30,8 @@ NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the h
 def unsure_places(ranking: Ranking) -> int:
     """Number of chosen features whose score does not separate them from the rest.
 
-    It lies at or below that of a feature that was left out, or below a twentieth of the largest score there is.
+    A measured score that is not two standard errors above 0 does not; nor does another one at or below that of a
+    feature that was left out, or below a twentieth of the largest score there is.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def unsure_places(ranking: Ranking) -> int:
     1
     """
     scores, support = ranking.scores, ranking.support
+    if ranking.scores_std is not None:
+        return int((scores[support] <= _SURE * ranking.scores_std[support]).sum())
     bar = max(float(scores[~support].max(initial=0.0)), _FAINT * float(scores.max()))
     return int((scores[support] <= bar).sum())
 
@@ -51,6 +55,11 @@ def order_note(model: DualNetBase) -> str | None:
     if not model.signal_ or unsure < 2 or 2 * unsure < size:
         return None
     which = "all" if unsure == size else str(unsure)
+    if model.result_.measured:
+        return (
+            f"{which} of the {size} chosen features have a score within two standard errors of 0: they are good as a "
+            "set, but their order says little (features are redundant, or fewer suffice)"
+        )
     return (
         f"{which} of the {size} chosen features score no higher than ones left out, or close to zero: they are good "
         "as a set, but their order says little (features are redundant, or fewer suffice)"
@@ -119,11 +128,16 @@ def ranking_json(model: DualNetBase, *, seconds: float) -> str:
 def ranking_csv(ranking: Ranking) -> str:
     """All features, best first."""
     ranks = ranking.ranks
-    rows = [
-        (ranks[i], ranking.names[i], ranking.scores[i], ranking.raw_scores[i], bool(ranking.support[i]))
-        for i in ranking.order
-    ]
-    return _csv(("rank", "feature", "importance", "raw_score", "selected"), rows)
+    columns: dict[str, Any] = {
+        "rank": ranks,
+        "feature": np.array(ranking.names, dtype=object),
+        "importance": ranking.scores,
+        **({} if ranking.scores_std is None else {"importance_std": ranking.scores_std}),
+        "raw_score": ranking.raw_scores,
+        "selected": ranking.support,
+    }
+    ordered = [values[ranking.order].tolist() for values in columns.values()]
+    return _csv(list(columns), list(zip(*ordered, strict=True)))
 
 
 def predictions_csv(model: DualNetBase, selected: NDArray[np.float64]) -> str:
@@ -155,10 +169,37 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
             model.task_.metric.title,
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
         ),
+        *_explained(model),
         *no_signal,
         *repeats,
         ("time", f"{seconds:.1f} s"),
     ]
+
+
+def _explained(model: DualNetBase) -> list[tuple[str, str]]:
+    share = model.result_.explained_share
+    if share is None:
+        return []
+    of = "of the log-loss without any feature" if model.task_.discrete else "of the variance (R²)"
+    return [("explained", f"{100 * share:.1f} % {of}, measured on held-out rows")]
+
+
+def score_text(ranking: Ranking, i: int) -> str:
+    """A feature's score as people read it: its part of what all chosen ones explain together, ± standard error."""
+    shares = ranking.shares
+    if shares is None or ranking.scores_std is None or ranking.explained is None:
+        score = float(ranking.scores[i])
+        return f"{score:+.4f}" if round(score, 4) else "0.0000"
+    return f"{100 * shares[i]:.1f} ± {100 * ranking.scores_std[i] / ranking.explained:.1f} %"
+
+
+def score_note(ranking: Ranking) -> str:
+    """How to read the scores, in a line."""
+    if not ranking.measured:
+        return "score: how much a feature lowers the net's loss; 0 = an average one left out"
+    if ranking.shares is None:
+        return "score: Shapley share of the loss saved on held-out rows; together the chosen features save none"
+    return "score: Shapley share of what all chosen features explain together on held-out rows, ± standard error"
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

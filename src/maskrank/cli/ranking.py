@@ -149,14 +149,14 @@ def _write_report(
 
 def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
     """One screen: the facts, the ranking, and how to read it."""
-    from maskrank.results import order_note
+    from maskrank.results import order_note, score_note
     from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
 
     screen = console()
     show_facts(screen, summary)
     screen.print()
     show_ranking(screen, fitted.result_, fitted.stability_)
-    screen.print("\nscore: how much a feature lowers the net's loss; 0 = an average one left out", style="dim")
+    screen.print(f"\n{score_note(fitted.result_)}", style="dim")
     note = order_note(fitted)
     if note is not None:
         screen.print(f"order: {note}", markup=False)

@@ -27,6 +27,8 @@ class Attributes:
 
     ranking_: Array
     feature_importances_: Array
+    feature_importances_std_: Array | None
+    evidence_: Array | None
     raw_scores_: Array
     support_: Array
     result_: Ranking

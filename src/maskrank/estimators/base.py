@@ -274,6 +274,8 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.ranking_ = ranking.ranks
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores
+        self.feature_importances_std_ = ranking.scores_std
+        self.evidence_ = ranking.evidence
 
     def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
         """The metric on the validation rows, and that of the best constant prediction."""

@@ -22,7 +22,7 @@ class DisplayMixin(Attributes, BaseEstimator):
     """``to_frame``, the plots, and what a notebook shows."""
 
     def to_frame(self) -> Any:
-        """The ranking as a table, best first: rank, feature, importance, raw_score, selected.
+        """The ranking as a table, best first: rank, feature, importance, importance_std, raw_score, selected.
 
         A polars frame after a fit on polars, else a pandas one.
         """
@@ -32,6 +32,7 @@ class DisplayMixin(Attributes, BaseEstimator):
             "rank": self.ranking_[order],
             "feature": [self.result_.names[i] for i in order],
             "importance": self.feature_importances_[order],
+            **({} if (std := self.feature_importances_std_) is None else {"importance_std": std[order]}),
             "raw_score": self.raw_scores_[order],
             "selected": self.support_[order],
         }

@@ -58,7 +58,14 @@ ATTRIBUTES = """
     ranking_ : ndarray (d,) of int
         1..s for the chosen features, best first; s+1 for the rest.
     feature_importances_ : ndarray (d,)
-        Anchored scores: by how much a feature lowers the predicted loss, 0 = an average feature left out.
+        Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
+        constant answer, on rows that were not learned from. In nats for classes, and as a share of the variance for
+        numbers; 0 for a feature that was not chosen. They add up to ``result_.explained``. With preset "paper" they
+        are the raw scores, anchored: 0 is an average feature left out.
+    feature_importances_std_ : ndarray (d,) or None
+        Standard errors of these shares; None with preset "paper".
+    evidence_ : ndarray (d,) or None
+        What the screens found for each feature, corrected for multiple tests: it orders the features left out.
     raw_scores_ : ndarray (d,)
         -df_S/dm at m*; only differences have a meaning.
     support_ : ndarray (d,) of bool

@@ -22,7 +22,7 @@ from maskrank.core.predictor.specs import predictor_from_spec
 from maskrank.estimators.preparation import net_maker
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 5
+FORMAT = 6
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 

@@ -37,7 +37,7 @@ class Stability:
         Selection frequency: the share of the refits that chose a feature.
     rank_low, rank_median, rank_high : ndarray (d,) of int
     score_low, score_median, score_high : ndarray (d,)
-        Of the anchored scores.
+        Of the scores.
     order : ndarray (d,) of int
         The consensus: features by frequency, then by mean rank, then by mean score.
 

@@ -40,6 +40,8 @@ class StorageMixin(Attributes, BaseEstimator):
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
             "signal": self.signal_,
+            "explained": self.result_.explained,
+            "explainable": self.result_.baseline,
             "stability": None if self.stability_ is None else self.stability_.figures(),
             "task": self.task_.to_document(),
             **self._target_document(),
@@ -51,6 +53,8 @@ class StorageMixin(Attributes, BaseEstimator):
             "x_mean": self._x_scaling.mean,
             "x_scale": self._x_scaling.scale,
         }
+        optional = {"scores_std": self.feature_importances_std_, "evidence": self.evidence_}
+        arrays |= {name: values for name, values in optional.items() if values is not None}
         if self.stability_ is not None:
             arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
         write_model(path, document, arrays, self.predictor_)
@@ -69,7 +73,17 @@ class StorageMixin(Attributes, BaseEstimator):
         model.n_features_in_ = len(names)
         if document["has_names"]:
             model.feature_names_in_ = np.array(names, dtype=object)
-        model._set_ranking(Ranking(names, arrays["support"], arrays["raw_scores"], arrays["scores"]))
+        ranking = Ranking(
+            names=names,
+            support=arrays["support"],
+            raw_scores=arrays["raw_scores"],
+            scores=arrays["scores"],
+            scores_std=arrays.get("scores_std"),
+            evidence=arrays.get("evidence"),
+            explained=document["explained"],
+            baseline=document["explainable"],
+        )
+        model._set_ranking(ranking)
         model._x_scaling = Scaling(arrays["x_mean"], arrays["x_scale"])
         model._frame_kind = document["frame_kind"]
         model.validation_score_ = document["validation_score"]

@@ -15,7 +15,7 @@ from maskrank.estimators.base import DualNetBase
 from maskrank.images import among_chosen, overlay, png
 from maskrank.report.charts import Line, heat, line_chart, spans
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import flat_settings, order_note, ranking_csv, ranking_json
+from maskrank.results import flat_settings, order_note, ranking_csv, ranking_json, score_text
 from maskrank.terminal.text import lined_up
 
 Array = NDArray[Any]
@@ -74,6 +74,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "figures": _figures(section),
         "balance": _balance(section.y) if model.task_.discrete and section.y is not None else [],
         "bars": _bars(ranking),
+        "measured": ranking.measured,
         "d": len(ranking.names),
         "size": ranking.size,
         "stability": _stability(model),
@@ -125,7 +126,7 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
         {
             "rank": rank,
             "name": ranking.names[i],
-            "score": float(score),
+            "score": score_text(ranking, int(i)),
             "left": round(100 * (min(0.0, float(score)) - low) / span, 2),
             "width": round(100 * abs(float(score)) / span, 2),
             "zero": round(100 * -low / span, 2),
@@ -207,7 +208,7 @@ def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
     """The importance map alone, and over the mean image of each class (of all rows for numbers)."""
     if section.image_shape is None:
         return []
-    scores = among_chosen(ranking.scores, ranking.support)
+    scores = among_chosen(ranking.raw_scores, ranking.support)
     backgrounds = [("alone", np.zeros(len(scores)))]
     if section.X is not None and section.y is not None and section.model.task_.discrete:
         labels = np.unique(section.y)[:_MOST_MAPS]

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.stability import Stability
+from maskrank.results import score_text
 from maskrank.terminal.text import short, visible
 
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
@@ -38,8 +39,7 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
     length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(ranking.scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
-        score = float(ranking.scores[i])
-        text = f"{score:+.4f}" if round(score, 4) else "0.0000"
+        score, text = float(ranking.scores[i]), score_text(ranking, i)
         bar = _bar(length * max(0.0, score) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
         table.add_row(str(rank), Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))

@@ -126,3 +126,7 @@ class FeatureWorth:
         supported = torch.ones_like(scores, dtype=torch.bool) if supported is None else supported.clone()
         supported[scores.argmax()] = True
         return cls(scores, supported)
+
+    def to(self, device: torch.device) -> FeatureWorth:
+        """The same on the device of the nets."""
+        return FeatureWorth(self.scores.to(device), self.supported.to(device))

@@ -15,10 +15,6 @@ from torch import Tensor
 from maskrank.core.config.predictor import PredictorConfig, Recipe
 from maskrank.core.data.features import FeatureWorth
 
-    def to(self, device: torch.device) -> FeatureWorth:
-        """The same on the device of the nets."""
-        return FeatureWorth(self.scores.to(device), self.supported.to(device))
-
 
 def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> list[Recipe]:
     """The first ``config.n_recipes`` recipes that apply, from the start again where there are fewer.

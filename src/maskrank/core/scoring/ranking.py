@@ -60,6 +60,16 @@ class Ranking:
         return self.scores_std is not None
 
     @property
+    def explained_share(self) -> float | None:
+        """What the selected features explain of the loss of the best constant answer: R², or its like for classes."""
+        return None if self.explained is None or not self.baseline else self.explained / self.baseline
+
+    @property
+    def shares(self) -> NDArray[np.float64] | None:
+        """Each feature's part of what the selected ones explain together; None where that is nothing or unknown."""
+        return None if self.explained is None or self.explained <= 0 else self.scores / self.explained
+
+    @property
     def order(self) -> NDArray[np.int64]:
         """All features, the selected ones first and each group best first.
 
@@ -93,6 +103,11 @@ class Ranking:
             "selected": list(self.selected),
             "scores": dict(zip(self.names, self.scores.tolist(), strict=True)),
             "raw_scores": dict(zip(self.names, self.raw_scores.tolist(), strict=True)),
+            "scores_std": None
+            if self.scores_std is None
+            else dict(zip(self.names, self.scores_std.tolist(), strict=True)),
+            "explained": self.explained,
+            "explained_share": self.explained_share,
         }
 
     def __str__(self) -> str:
