@@ -118,28 +118,22 @@ def fit_dual_net(
             with recorder.stage("tournament"):
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
                 recorder.found("few rows: the features were reselected with the held-out rows")
-        result = _result(trainer, winner, proposal, features, recorder, learn_all=learn_all)
+        result = _result(trainer, winner, proposal, features, recorder, learn_all)
     return result if held_out is None else replace(result, held_out=held_out)
 
 
 def _result(
-    trainer: DualNetTrainer,
-    winner: Tensor,
-    proposal: Proposal,
-    features: Features,
-    recorder: Recorder,
-    *,
-    learn_all: bool,
+    trainer: DualNetTrainer, best: Tensor, proposal: Proposal, features: Features, recorder: Recorder, learn_all: bool
 ) -> DualNetResult:
     """Stages "score" and "predict", which follows the scores, and the ranking."""
     with recorder.stage("score"):
-        measured = measure_scores(trainer, winner, learn_all=learn_all)
+        measured = measure_scores(trainer, best, learn_all=learn_all)
     with recorder.stage("predict"):
         worth = None if measured is None else FeatureWorth.of(measured.shares.values, measured.supported)
-        deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
-    recorder.history.add_optimal(features.columns_of(winner))
+        deployed = deploy(trainer, best, recorder, worth=worth, learn_all=learn_all)
+    recorder.history.add_optimal(features.columns_of(best))
     evidence = proposal.feature_evidence()
-    ranking = rank_features(trainer.selector, winner, trainer.pool, features, measured=measured, evidence=evidence)
+    ranking = rank_features(trainer.selector, best, trainer.pool, features, measured=measured, evidence=evidence)
     return DualNetResult(ranking, deployed.predictor, deployed.held_out, recorder.history, measured)
 
 
