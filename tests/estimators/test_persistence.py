@@ -116,12 +116,16 @@ def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
         load(saved)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"estimator": "Other"}, {"names": None}, {"predictor": {}}, {"parameters": {"x": 1}}]
-)
+@pytest.mark.parametrize("changes", [{"estimator": None}, {"names": None}, {"predictor": {}}, {"parameters": {"x": 1}}])
 def test_metadata_that_does_not_fit_is_refused(saved: Path, changes: dict[str, object]) -> None:
     rewritten(saved, **changes)
     with pytest.raises(ValueError, match="is damaged"):
+        load(saved)
+
+
+def test_an_estimator_that_is_not_imported_is_named(saved: Path) -> None:
+    rewritten(saved, estimator="Other")
+    with pytest.raises(ValueError, match="was saved by Other, an estimator that is not imported here"):
         load(saved)
 
 

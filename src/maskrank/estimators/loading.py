@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassi
     estimators = {kind.__name__: kind for kind in (*_subclasses(DualNetBase), *shipped)}  # the last of a name counts
     name = stored.document.get("estimator")
     if isinstance(name, str) and name not in estimators:
-        raise ValueError(f"{path} holds a {name}, an estimator that is not imported here: import it first")
+        raise ValueError(f"{path} was saved by {name}, an estimator that is not imported here: import it first")
     try:
         model = estimators[stored.document["estimator"]]._restored(stored, operator)
     except (KeyError, TypeError, AttributeError, IndexError) as error:

@@ -83,3 +83,17 @@ def test_adam_moves_alike_without_any_kernel(nesterov: bool, by_rows: bool, monk
     for name in foreach.KERNELS:
         monkeypatch.delattr(torch, name)
     torch.testing.assert_close(moved(), with_kernels, rtol=0, atol=1e-6)
+
+
+def test_touched_rows_are_read_without_sorting_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Autograd forgets that a gradient is coalesced, so torch's public methods refuse to read it."""
+    rows, values = torch.tensor([1, 4, 7]), torch.arange(6.0).view(3, 2)
+    gradient = torch.sparse_coo_tensor(rows.unsqueeze(0), values, (9, 2), check_invariants=True)
+    assert not gradient.is_coalesced()
+    for name in (None, *foreach.RAW_SPARSE):
+        if name is not None:
+            assert hasattr(gradient, name)  # the installed torch has it
+            monkeypatch.setattr(foreach, "RAW_SPARSE", ("no_such_method",))
+        read = foreach.touched_rows(gradient)
+        assert torch.equal(read[0], rows)
+        assert torch.equal(read[1], values)

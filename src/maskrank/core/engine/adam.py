@@ -162,7 +162,7 @@ class _ByRows:
     def move(self, table: Tensor, rate: float) -> None:
         """One step of the rows in the table's gradient, a few at a time: what is fetched stays in the caches."""
         assert table.grad is not None
-        rows, gradient = table.grad.indices()[0], table.grad.values()
+        rows, gradient = foreach.touched_rows(table.grad)
         count = self._count.index_select(0, rows).add_(1)
         self._count.index_copy_(0, rows, count)
         shares = self._nadam_shares(rows, count) if self._nesterov else self._adam_shares(count)  # (rows, 2)

@@ -25,6 +25,9 @@ KERNELS = (
 )
 
 
+RAW_SPARSE = ("_indices", "_values")  # methods of a sparse tensor
+
+
 def _kernel(name: str) -> Any:
     return getattr(torch, name, None)
 
@@ -127,3 +130,14 @@ def adamw_(
         square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         scale = square.sqrt().div_(math.sqrt(1 - beta2**steps)).add_(eps)
         parameter.addcdiv_(mean, scale, value=-rate / (1 - beta1**steps))
+
+
+def touched_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and values of a sparse gradient (d, h) in which no row comes twice: (rows,), (rows, h).
+
+    Autograd forgets that such a gradient is coalesced; to coalesce it again would sort rows that are sorted.
+    """
+    if all(hasattr(gradient, name) for name in RAW_SPARSE):
+        return gradient._indices()[0], gradient._values()
+    gradient = gradient.coalesce()
+    return gradient.indices()[0], gradient.values()
