@@ -12,8 +12,9 @@ PARAMETERS = """
     n_features_to_select : int, float or None
         s, the number of features to keep: in 1..d-1, a share of them in (0, 1), or None for half.
     preset : str or TrainConfig
-        The settings of a run: "default", "paper", or "paper:NAME" with the nets and numbers of the paper for one data
-        set (xor, regression, orange_skin, mnist, glass, vowel, tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
+        The settings of a run: "default"; "measured", the same with scores that are Shapley shares of the loss saved on
+        held-out rows; "paper", or "paper:NAME" with the nets and numbers of the paper for one data set (xor,
+        regression, orange_skin, mnist, glass, vowel, tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
         as the ``config_`` of a fitted or loaded model, is taken as it is: nothing is adapted to the shape of the
         table. With the same rows and ``random_state`` it repeats that model's fit bit for bit.
     operator : None, tuple of int, or a net
@@ -60,10 +61,10 @@ ATTRIBUTES = """
     feature_importances_ : ndarray (d,)
         Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
         constant answer, on rows that were not learned from. In nats for classes, and as a share of the variance for
-        numbers; 0 for a feature that was not chosen. They add up to ``result_.explained``. With preset "paper" they
-        are the raw scores, anchored: 0 is an average feature left out.
+        numbers; 0 for a feature that was not chosen. They add up to ``result_.explained``. This is so with preset
+        "measured"; otherwise they are the raw scores, anchored: 0 is an average feature left out.
     feature_importances_std_ : ndarray (d,) or None
-        Standard errors of these shares; None with preset "paper".
+        Standard errors of these shares; None where scores are not measured.
     evidence_ : ndarray (d,) or None
         What the screens found for each feature, corrected for multiple tests: it orders the features left out.
     raw_scores_ : ndarray (d,)

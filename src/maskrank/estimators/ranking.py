@@ -26,7 +26,7 @@ class Ranking(core.Ranking):
         added to all raw scores changes nothing that was learned.
     scores : ndarray (d,)
         Measured: for a selected feature its Shapley share of the loss that all of them save on held-out rows, in nats
-        for classes and as a share of the variance for numbers; 0 for the rest. Preset "paper" does not measure: there
+        for classes and as a share of the variance for numbers; 0 for the rest. Where scores are not measured,
         they are the raw scores, anchored, and 0 is an average feature that was left out.
     scores_std : ndarray (d,) or None
         Standard errors of measured scores.
