@@ -63,7 +63,7 @@ def test_the_ranking_is_of_the_tables_columns() -> None:
 
 
 def test_measured_scores_add_up_to_what_the_chosen_features_explain() -> None:
-    ranking = fitted(QUICK).ranking
+    ranking = fitted(QUICK.using(score__enabled=True)).ranking
     assert ranking.measured
     assert ranking.explained == pytest.approx(ranking.scores.sum(), abs=1e-6)
     assert 0 < ranking.explained < ranking.baseline

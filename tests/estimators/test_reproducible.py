@@ -153,3 +153,18 @@ def test_a_listener_that_is_no_callback_is_told_what_is_missing() -> None:
     model, X, y = small_table()
     with pytest.raises(ValueError, match="Listener has on_stage or on_fact: it must subclass"):
         model.set_params(callbacks=(Listener(),)).fit(X, y)
+
+
+def test_measured_scores_add_up_are_kept_in_the_file_and_shown_with_their_errors(tmp_path: Path) -> None:
+    model, X, y = small_table()
+    model.set_params(preset="measured").fit(X, y).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert model.result_.explained == pytest.approx(model.feature_importances_.sum(), abs=1e-6)
+    assert (model.feature_importances_[~model.support_] == 0).all()
+    for name in ("feature_importances_", "feature_importances_std_", "evidence_", "ranking_"):
+        values, kept = getattr(model, name), getattr(loaded, name)
+        assert (values is None and kept is None) or values.tobytes() == kept.tobytes()
+    assert loaded.result_.explained_share == model.result_.explained_share
+    frame = model.to_frame()
+    assert frame["importance_std"][: model.result_.size].gt(0).all()
+    assert frame["importance"][: model.result_.size].is_monotonic_decreasing
