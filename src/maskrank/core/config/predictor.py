@@ -36,8 +36,7 @@ class Recipe:
     supported: bool = False
 
 
-# In order of use: the first ``n_recipes`` that a table's rows allow. benchmarks/draws.py, and maskrank study selection
-# on other folds of glass and vowel, chose the kinds; their strengths are not measured one by one.
+# In order of use: the first ``n_recipes`` that a table's rows allow. Not measured one by one.
 RECIPES = (
     Recipe(decay=0.1),
     Recipe(decay=0.4),
@@ -56,8 +55,8 @@ RECIPES = (
     Recipe(decay=0.8, share=0.8),
 )
 
-# With measured scores: which recipes see only supported features was compared on RING+XOR among 300 and 1,000 features
-# (log-loss with s = 16: 0.11, and 0.21 with one such recipe fewer).
+# With measured scores some recipes see only supported features. How many: a script that was not kept compared losses
+# on RING+XOR among 300 and 1,000 features (s = 16: 0.11, and 0.21 with one such recipe fewer).
 RECIPES_BY_SCORE = (
     Recipe(decay=0.1, supported=True),
     Recipe(decay=0.4),
@@ -129,7 +128,7 @@ class PredictorConfig:
         Learning rate of a user's own net when it is fine-tuned at m*, as a share of the operator's.
     """
 
-    n_recipes: int = 10  # benchmarks/engine.py --only whole_fit: six to ten
+    n_recipes: int = 10  # not measured
     recipes: tuple[Recipe, ...] = RECIPES
     hidden: tuple[int, ...] = (48, 48, 48)  # not measured
     cycles: tuple[int, ...] = (200, 700)  # benchmarks/draws.py, regression: MSE 1.39 -> 1.25 with the second
@@ -142,14 +141,14 @@ class PredictorConfig:
     patience_share: float = 1 / 3  # not measured
     averaging: float = 0.98  # not measured
     averaging_warmup: int = 10  # not measured
-    min_drop: float = 0.05  # benchmarks/draws.py
+    min_drop: float = 0.05  # not measured; 0.025 and 0.06 were, on six draws of benchmarks/draws.py
     min_drop_regression: float = 0.015  # benchmarks/draws.py, regression
     n_continued: int = 5  # not measured
     better_share: float = 0.5  # not measured
     min_judging_rows: int = 300  # not measured
     max_judging_rows: int = 1 << 15  # a time limit
     min_folds: int = 3  # not measured
-    max_folds: int = 10  # maskrank study selection, other folds of tables of few rows
+    max_folds: int = 10  # not measured
     min_fold_rows: int = 5  # not measured
     max_cross_fitted_rows: int = 20_000  # a time limit
     n_picks: int = 12  # not measured

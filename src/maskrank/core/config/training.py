@@ -37,7 +37,7 @@ class AdaptationConfig:
         Share of the subsets that a calibration measures with such a net.
     """
 
-    full_rate_width: int = 64  # benchmarks/engine.py, at 64 and 1,000 units
+    full_rate_width: int = 64  # not measured; the rule was seen to train nets of 1,000 units
     draws_per_feature: int = 64  # not measured
     max_stretch: float = 3.75  # not measured
     max_calibration_stretch: float = 2.0  # not measured
@@ -140,8 +140,8 @@ class TrainConfig:
     min_agreement: float
     stop_on: str
     n_search_candidates: int = 1024  # a time limit
-    min_progress: float = 0.01  # benchmarks/engine.py --only whole_fit, results/engine.md
-    max_patience: int = 4  # benchmarks/engine.py --only whole_fit, results/engine.md
+    min_progress: float = 0.01  # not measured
+    max_patience: int = 4  # not measured
     adaptation: AdaptationConfig | None = None
     proposal: ProposalConfig = field(default_factory=ProposalConfig)
     cross_fitting: CrossFittingConfig = field(default_factory=CrossFittingConfig)
