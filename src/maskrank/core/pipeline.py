@@ -5,10 +5,11 @@ explore     Phase I of Algorithm 1: both nets learn from random subsets      met
 search      Phase II: the selector proposes subsets, the operator answers    method/
 calibrate   the selector learns from losses on all rows; m_opt again         selection/
 tournament  candidate subsets compete with m_opt on held-out rows            selection/
-score       what each chosen feature is worth on held-out rows              scoring/
+score       what each chosen feature is worth on held-out rows               scoring/
 predict     the final predictor on the chosen columns                        predictor/
 (where rows are few, predict, then choose once more on all rows, and go on)  selection/reselection
 rank        m*, its scores and the order of the features                     scoring/
+Where all features are asked for, nothing is selected: they are scored, and predicted from.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.construction import OwnNet, SearchSpace, build_trainer, lent_random_state
 from maskrank.core.method.tasks import Task
-from maskrank.core.method.training import train_dual_net
-from maskrank.core.predictor.deployment import deploy
+from maskrank.core.method.training import DualNetTrainer, train_dual_net
+from maskrank.core.predictor.deployment import Deployed, deploy
 from maskrank.core.proposals.registry import propose
+from maskrank.core.proposals.screening import screen_single_features
 from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.ranking import Ranking, rank_features
+from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.core.selection.calibration import calibrate_selector
 from maskrank.core.selection.reselection import reselect
 from maskrank.core.selection.tournament import hold_tournament
@@ -54,6 +57,8 @@ class DualNetResult:
         What really ran.
     measured : MeasuredScores or None
         The value function behind the scores, and their shares row by row; None where scores are derivatives.
+    curve : SizeCurve or None
+        The worth of the best features by their number; None with derivatives.
     """
 
     ranking: Ranking
@@ -61,7 +66,8 @@ class DualNetResult:
     held_out: Tensor
     history: History
     config: TrainConfig
-    measured: MeasuredScores | None = None
+    measured: MeasuredScores | None
+    curve: SizeCurve | None
 
 
 def fit_dual_net(
@@ -73,7 +79,6 @@ def fit_dual_net(
     size: int,
     config: TrainConfig,
     generator: torch.Generator,
-    required: Tensor | None = None,
     net: OwnNet | None = None,
     learn_all: bool = False,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
@@ -82,14 +87,17 @@ def fit_dual_net(
 
     Parameters
     ----------
-    required : Tensor, optional
-        At most s features that m* holds in any case; nothing is proposed then.
+    size : int
+        s; with all features nothing is selected.
     learn_all : bool
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     """
+    required = features.to_choose_first(size)
     if required is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
     recorder = Recorder(config.max_batches, callbacks)
+    if size == len(features):
+        return _score_all(task, rows, validation, features, config, generator, net, learn_all, recorder)
     with recorder.stage("propose"):
         proposal = propose(task, rows, size, config=config, generator=generator)
         recorder.found(proposal.summary(rows.n_features))
@@ -114,7 +122,7 @@ def fit_dual_net(
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
                 recorder.found("few rows: the features were reselected with the held-out rows")
         with recorder.stage("score"):
-            measured = measure_scores(trainer, winner, learn_all=learn_all)
+            measured = _measured(trainer, winner, learn_all=learn_all)
         with recorder.stage("predict"):
             worth = None if measured is None else measured.worth
             deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
@@ -123,7 +131,61 @@ def fit_dual_net(
         trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
     )
     held_out = deployed.held_out if first is None else first.held_out
-    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, config, measured)
+    return _result(ranking, deployed, held_out, recorder, config, measured)
+
+
+def _score_all(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    features: Features,
+    config: TrainConfig,
+    generator: torch.Generator,
+    net: OwnNet | None,
+    learn_all: bool,
+    recorder: Recorder,
+) -> DualNetResult:
+    """Nothing is selected: every feature is scored, and the predictor sees them all."""
+    everything = torch.arange(len(features), device=rows.device)
+    with recorder.stage("propose"):
+        evidence = screen_single_features(task, rows, config.proposal.screening)
+    space = SearchSpace(Pool(everything.cpu()), (), len(features))
+    with lent_random_state(generator, when=net is not None):
+        trainer = build_trainer(task, rows, validation, space, config=config, generator=generator, net=net)
+        with recorder.stage("score"):
+            measured = _measured(trainer, everything, learn_all=learn_all)
+        if measured is None:
+            raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
+        with recorder.stage("predict"):
+            deployed = deploy(trainer, everything, recorder, worth=measured.worth, learn_all=learn_all)
+    recorder.history.add_optimal(features.columns_of(everything))
+    ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
+    return _result(ranking, deployed, deployed.held_out, recorder, config, measured)
+
+
+def _measured(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:
+    """The scores of the chosen features: (s,)."""
+    return measure_scores(
+        trainer.task,
+        trainer.rows,
+        trainer.validation,
+        trainer.pool.places(optimal),
+        learn_all=learn_all,
+        config=trainer.config,
+        generator=trainer.generator,
+    )
+
+
+def _result(
+    ranking: Ranking,
+    deployed: Deployed,
+    held_out: Tensor,
+    recorder: Recorder,
+    config: TrainConfig,
+    measured: MeasuredScores | None,
+) -> DualNetResult:
+    curve = None if measured is None else measured.curve
+    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, config, measured, curve)
 
 
 def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from maskrank.core.engine.predictor import Predictor
     from maskrank.core.method.tasks import Task
     from maskrank.core.recorder import History
+    from maskrank.core.scoring.size_curve import SizeCurve
     from maskrank.estimators.ranking import Ranking
     from maskrank.estimators.scaling import Array, Scaling
     from maskrank.estimators.stability import Stability
@@ -34,6 +35,8 @@ class Attributes:
     result_: Ranking
     task_: Task
     history_: History
+    size_curve_: SizeCurve | None
+    n_features_: int
     validation_score_: float
     baseline_score_: float
     signal_: bool

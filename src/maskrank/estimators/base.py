@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, ClassVar
@@ -18,8 +18,9 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring.signal import beats_constant
+from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.estimators.display import DisplayMixin
-from maskrank.estimators.fitting import Part, Settings, prepare, target_tensor, train
+from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
     frame_kind,
@@ -27,6 +28,7 @@ from maskrank.estimators.preparation import (
     is_sizes,
     net_maker,
     resolve_config,
+    resolve_largest_size,
     resolve_repeats,
     resolve_seed,
     resolve_size,
@@ -44,8 +46,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
 
     def __init__(
         self,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         *,
+        max_features_to_select: int | None = None,
         preset: str | TrainConfig = "default",
         operator: Any = None,
         selector: tuple[int, ...] | None = None,
@@ -70,6 +73,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.max_features_to_select = max_features_to_select
         self.preset = preset
         self.operator = operator
         self.selector = selector
@@ -115,8 +119,6 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         """
         kind = frame_kind(X)
         X, y = self._validate_rows(X, y, reset=True)
-        size = resolve_size(self.n_features_to_select, X.shape[1])
-        config = self._config(size, X.shape[1])
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
         target = self._learn_target(y)
         task = self._make_task()
@@ -126,9 +128,10 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         seed = resolve_seed(self.random_state)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
-        settings = self._settings(task, size, config)
-        prepared = prepare(settings, training, validation)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+        size, curve = self._choose_size(task, training, validation, names, seed)
+        settings = self._settings(task, size, self._config(size, X.shape[1]))
+        prepared = prepare(settings, training, validation)
         refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
@@ -139,12 +142,32 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.task_ = task
         self.config_ = trained.config
         self.history_ = trained.history
+        self.size_curve_ = trained.curve if curve is None else curve
         self.predictor_ = trained.predictor.cpu().double()
         self._set_ranking(trained.ranking)
         self._x_scaling = prepared.x_scaling.take(self.support_)
         self._y_scaling = prepared.y_scaling
         self._judge(trained.held_out.cpu().double(), training, validation)
         return self
+
+    def _choose_size(
+        self, task: Task, training: Part, validation: Part, names: Sequence[str], seed: int
+    ) -> tuple[int, SizeCurve | None]:
+        """The number of features to select, and, where it is chosen here, the curve it was chosen on."""
+        d = len(names)
+        if self.max_features_to_select is not None and self.n_features_to_select != "auto":
+            raise ValueError("max_features_to_select goes with n_features_to_select='auto'")
+        if self.n_features_to_select != "auto":
+            size = resolve_size(self.n_features_to_select, d)
+            if size == d and not self._config(size, d).score.enabled:
+                raise ValueError(f"n_features_to_select={size}: preset='paper' ranks by a choice among the {d} features")
+            return size, None
+        bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
+        prepared = prepare(self._settings(task, bound, self._config(bound, d)), training, validation)
+        generator = torch.Generator().manual_seed(seed)
+        with self._listeners(None) as callbacks:
+            curve = find_size(prepared, generator=generator, names=names, callbacks=callbacks)
+        return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
     # `_decode`, `_target_document` and `_restore_target`, see `Attributes`.
@@ -271,6 +294,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
     def _set_ranking(self, ranking: core.Ranking) -> None:
         self.result_ = Ranking.of(ranking)
         self.support_ = ranking.support
+        self.n_features_ = ranking.size
         self.ranking_ = ranking.ranks
         self.raw_scores_ = ranking.raw_scores
         self.feature_importances_ = ranking.scores

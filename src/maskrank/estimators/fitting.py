@@ -6,6 +6,7 @@ It does not import scikit-learn, which takes as long as torch: a process that on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
 from maskrank.core.scoring.ranking import Ranking
+from maskrank.core.scoring.size_curve import SizeCurve
+from maskrank.core.sizing import choose_size
 from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import TOO_LARGE, Source, open_source
@@ -117,6 +120,7 @@ class Trained:
     held_out: Tensor
     history: History
     config: TrainConfig
+    curve: SizeCurve | None
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
@@ -148,24 +152,48 @@ def train(
     names : sequence of str
         Of all columns.
     """
-    settings, candidates = prepared.settings, prepared.candidates
-    make_net = net_maker(settings.operator)
-    with torch_threads(_threads(settings) if make_net is None else None):
+    settings = prepared.settings
+    with _threads(settings):
         result = fit_dual_net(
             settings.task,
             scaled_rows(prepared, prepared.training),  # referenced by the core alone, which frees them early
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
-            config=settings.config,
+            **_core_arguments(prepared, names),
             generator=generator,
-            features=Features(candidates, names, prepared.varies),
-            required=_required(prepared.varies[candidates], settings.size),
-            learn_all=prepared.validation.source is prepared.training.source,
-            net=None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), len(prepared.varies)),
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config)
+    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config, result.curve)
+
+
+def find_size(
+    prepared: Prepared, *, generator: torch.Generator, names: Sequence[str], callbacks: Sequence[Callback] = ()
+) -> SizeCurve:
+    """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
+    settings = prepared.settings
+    with _threads(settings):
+        return choose_size(
+            settings.task,
+            scaled_rows(prepared, prepared.training),
+            scaled_rows(prepared, prepared.validation),
+            bound=settings.size,
+            **_core_arguments(prepared, names),
+            generator=generator,
+            callbacks=callbacks,
+        )
+
+
+def _core_arguments(prepared: Prepared, names: Sequence[str]) -> dict[str, Any]:
+    """What every run of the core is told of the table and the settings."""
+    settings, candidates = prepared.settings, prepared.candidates
+    make_net = net_maker(settings.operator)
+    return {
+        "config": settings.config,
+        "features": Features(candidates, names, prepared.varies),
+        "learn_all": prepared.validation.source is prepared.training.source,
+        "net": None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), len(prepared.varies)),
+    }
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:
@@ -191,16 +219,12 @@ def scaled_rows(prepared: Prepared, part: Part) -> Rows:
     return Rows(part.source.values(part.rows, candidates, prepared.x_scaling.take(candidates), device), y.to(device))
 
 
-def _threads(settings: Settings) -> int:
-    """Threads that pay off for one training step."""
+def _threads(settings: Settings) -> AbstractContextManager[None]:
+    """The threads that pay off for one training step; a net of the user's own has those that there are."""
+    if net_maker(settings.operator) is not None:
+        return torch_threads(None)
     flops = step_flops(settings.config, settings.size, settings.task.n_outputs)
-    return threads(flops, torch.get_num_threads())
-
-
-def _required(varies: Array, size: int) -> Tensor | None:
-    """The candidates that vary, where all of them fit in: then each is chosen before any constant."""
-    changing = np.flatnonzero(varies)
-    return torch.from_numpy(changing) if len(changing) <= size else None
+    return torch_threads(threads(flops, torch.get_num_threads()))
 
 
 def _check_finite(ranking: Ranking, config: TrainConfig) -> None:

@@ -19,23 +19,36 @@ from maskrank.estimators.scaling import Array
 
 
 def resolve_size(requested: Any, d: int) -> int:
-    """n_features_to_select as a number of features in 1..d-1.
+    """n_features_to_select as a number of features in 1..d.
 
-    None is half of them, a float in (0, 1) a share.
+    None is half of them, "all" all of them, a float in (0, 1) a share.
     """
-    allowed = f"a whole number in 1..{d - 1}, a share in (0, 1), or None for half; the data has {d} features"
-    if d < 2:
-        raise ValueError(f"n_features={d}: there is nothing to choose from, at least 2 features are needed")
     if requested is None:
-        return d // 2
+        return max(1, d // 2)
+    if requested == "all":
+        return d
+    allowed = f"a whole number in 1..{d}, a share in (0, 1), 'auto', 'all', or None for half; the data has {d} features"
     if isinstance(requested, bool) or not isinstance(requested, numbers.Real):
         raise ValueError(f"n_features_to_select={requested!r} must be {allowed}")
     if isinstance(requested, numbers.Integral):
-        if 1 <= int(requested) <= d - 1:
+        if 1 <= int(requested) <= d:
             return int(requested)
     elif 0 < (share := cast(Any, requested)) < 1:  # in the user's own precision
         return max(1, int(share * d))
     raise ValueError(f"n_features_to_select={requested} must be {allowed}")
+
+
+def resolve_largest_size(requested: Any, d: int, config: TrainConfig) -> int:
+    """max_features_to_select as a number of features below d; None is the preset's bound."""
+    if d < 2:
+        raise ValueError(f"n_features_to_select='auto' needs at least 2 features to choose from; the data has {d}")
+    if not config.score.enabled:
+        raise ValueError("n_features_to_select='auto' needs measured scores, which preset='paper' does not have")
+    if requested is None:
+        return min(config.score.max_size, d - 1)
+    if not _is_whole(requested) or not 1 <= requested <= d - 1:
+        raise ValueError(f"max_features_to_select={requested!r} must be a whole number in 1..{d - 1}, or None")
+    return int(requested)
 
 
 def resolve_config(given: str | TrainConfig, *, shape: tuple[int, int], own_net: bool, **numbers: Any) -> TrainConfig:
@@ -143,7 +156,7 @@ def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]
     """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
     if not varies.any():
         raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
-    missing = max(0, size + 1 - int(varies.sum()))
+    missing = max(0, min(size + 1, len(varies)) - int(varies.sum()))
     return np.sort(np.concatenate([np.flatnonzero(varies), np.flatnonzero(~varies)[:missing]]))
 
 

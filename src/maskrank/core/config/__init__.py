@@ -5,7 +5,7 @@ between equivalent computations (but see there for Adam by rows), or a mathemati
 """
 
 from maskrank.core.config.predictor import PredictorConfig, Recipe
-from maskrank.core.config.presets import DEFAULT, MEASURED, PAPER, PAPER_TABLES, PRESETS, preset
+from maskrank.core.config.presets import DEFAULT, PAPER, PAPER_TABLES, PRESETS, preset
 from maskrank.core.config.proposals import (
     EliminationConfig,
     GuidedExplorationConfig,
@@ -23,7 +23,6 @@ from maskrank.core.config.training import AdaptationConfig, TrainConfig
 
 __all__ = [
     "DEFAULT",
-    "MEASURED",
     "PAPER",
     "PAPER_TABLES",
     "PRESETS",

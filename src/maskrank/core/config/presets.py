@@ -1,7 +1,7 @@
-"""The presets by name: ``default``, ``measured``, ``paper``, and ``paper:NAME`` for one data set.
+"""The presets by name: ``default``, ``paper``, and ``paper:NAME`` for one data set.
 
-``default`` is what a user wants; ``measured`` is the same with measured scores; ``paper`` has the settings of Wojtas
-and Chen (2020), supplement A; ``paper:NAME`` adds the nets and numbers of its Tables 1 and 2.
+``default`` is what a user wants; ``paper`` has the settings of Wojtas and Chen (2020), supplement A, and ranks by the
+selector's derivative; ``paper:NAME`` adds the nets and numbers of its Tables 1 and 2.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numbers
 from dataclasses import replace
 from typing import Any
 
-from maskrank.core.config.predictor import RECIPES_BY_SCORE, PredictorConfig
+from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.config.proposals import ProposalConfig
-from maskrank.core.config.selection import CalibrationConfig, ReselectionConfig, TournamentConfig
+from maskrank.core.config.selection import CalibrationConfig, ReselectionConfig, ScoreConfig, TournamentConfig
 from maskrank.core.config.training import AdaptationConfig, TrainConfig
 
 PAPER = TrainConfig(
@@ -46,6 +46,7 @@ PAPER = TrainConfig(
     tournament=TournamentConfig(enabled=False),
     reselection=ReselectionConfig(enabled=False),
     predictor=PredictorConfig(n_recipes=0),
+    score=ScoreConfig(enabled=False),
 )
 
 DEFAULT = replace(
@@ -69,11 +70,8 @@ DEFAULT = replace(
     tournament=TournamentConfig(),
     reselection=ReselectionConfig(),
     predictor=PredictorConfig(),
+    score=ScoreConfig(),
 )
-
-# Scores are measured: Shapley shares of the loss that the chosen features save on held-out rows. The predictor's nets
-# follow them.
-MEASURED = DEFAULT.using(score__enabled=True, predictor__recipes=RECIPES_BY_SCORE)
 
 # Supplement A, Tables 1 and 2. Yale's operator is the net `ImageCNN`, which the hidden sizes do not describe; its
 # early stopping looks at the validation accuracy.
@@ -133,7 +131,6 @@ PAPER_TABLES: dict[str, TrainConfig] = {
 
 PRESETS: dict[str, TrainConfig] = {
     "default": DEFAULT,
-    "measured": MEASURED,
     "paper": PAPER,
     **{f"paper:{name}": config for name, config in PAPER_TABLES.items()},
 }

@@ -104,6 +104,8 @@ class EliminationConfig:
     significant_per_feature, extra_significant : float, int
         Elimination proposes a subset where at least this many single features are significant: so many for each
         feature to select, and so many more. Which of them go well together is the question then.
+    significant_share : float
+        The same, where at least this share of all features is significant.
     max_kernel_rows : int
         Rows up to which a kernel ridge regression is used, where features outnumber them; its cost is cubic in rows.
     kernel_work : float
@@ -135,6 +137,7 @@ class EliminationConfig:
     enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; no effect in the ablation
     significant_per_feature: float = 1.5  # not measured
     extra_significant: int = 8  # not measured
+    significant_share: float = 0.5  # benchmarks/guard.py enhancer and twice-30
     max_kernel_rows: int = 768  # a time limit
     kernel_work: float = 1e9  # a time limit
     kernel_ridge: float = 0.3  # not measured
@@ -192,7 +195,7 @@ class ProposalConfig:
     random_share : float
         Features that join the pool at random, as a share of those proposed.
     pair_coverage : float
-        Nothing is screened where a random subset holds a given pair at least this often.
+        All features are searched where a random subset holds a given pair at least this often.
     phase2_batches : int
         Bound on Phase II where elimination has proposed a subset.
     """

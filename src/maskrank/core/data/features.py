@@ -72,6 +72,11 @@ class Features:
         """The columns of a subset of features: (s,)."""
         return tuple(self.columns[subset.cpu().numpy()].tolist())
 
+    def to_choose_first(self, size: int) -> Tensor | None:
+        """The features that vary, where all of them fit in: then each is chosen before any constant one."""
+        changing = np.flatnonzero(self.varies[self.columns])
+        return torch.from_numpy(changing) if len(changing) <= size else None
+
     @classmethod
     def all_of(cls, names: Sequence[str]) -> Features:
         """Every column of a table is a feature."""

@@ -1,8 +1,8 @@
 """The default proposer: screening, backward elimination, and screening of cross-fitted residuals.
 
-Nothing is screened where features are few against those to select. There, and where far more single features are
-significant than can be selected, backward elimination proposes a whole subset. Else the residual of small nets on the
-significant features is screened again.
+Where far more single features are significant than can be selected, or most of a table's features are, backward
+elimination proposes a whole subset. Else the residual of small nets on the significant features is screened again.
+Where features are few against those to select, all of them are searched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from maskrank.core.proposals.screening import (
     groups_wanted,
     screen,
     screen_residual,
-    screen_single_features,
 )
 
 
@@ -43,36 +42,31 @@ class ScreeningProposer:
         size : int
             s.
         """
-        settings, d = config.proposal, rows.n_features
-        large_enough = d >= settings.min_features and enough_rows(rows, config.cross_fitting)
-        if size * (size - 1) > settings.pair_coverage * d * (d - 1):
-            order = _eliminate(task, rows, size, size, config=config, generator=generator) if large_enough else []
-            univariate = screen_single_features(task, rows, settings.screening)
-            return Proposal(
-                torch.arange(d), _policy(order, rows, config), elimination_order=order, univariate=univariate
-            )
+        settings = config.proposal
+        large_enough = rows.n_features >= settings.min_features and enough_rows(rows, config.cross_fitting)
         wanted = groups_wanted(size, settings.screening)
         found = screen(task, rows, wanted=wanted, config=settings, generator=generator)
         if not large_enough:
-            return _proposal(replace(found, linear_order=[]), rows, config=config, generator=generator)
-        if _many_are_significant(found, size, settings.elimination):
+            return _proposal(replace(found, linear_order=[]), rows, size, config=config, generator=generator)
+        if _many_are_significant(found, rows, size, settings.elimination):
             order = _eliminate(task, rows, size, wanted, config=config, generator=generator)
             if order:
                 found = replace(found, groups=round_robin(found.groups, [(j,) for j in order]), linear_order=[])
-                return _proposal(found, rows, elimination_order=order, config=config, generator=generator)
+                return _proposal(found, rows, size, elimination_order=order, config=config, generator=generator)
         found = _with_residuals(task, rows, found, wanted, config=config, generator=generator)
         correlated: list[int] = []
         if settings.screening.correlated:
             correlated = correlated_features(
                 rows, found.significant, max_features=size, config=settings.screening, generator=generator
             )
-        return _proposal(found, rows, correlated=correlated, config=config, generator=generator)
+        return _proposal(found, rows, size, correlated=correlated, config=config, generator=generator)
 
 
-def _many_are_significant(found: Screen, size: int, config: EliminationConfig) -> bool:
+def _many_are_significant(found: Screen, rows: Rows, size: int, config: EliminationConfig) -> bool:
     """Whether which of the single features go well together is the question."""
     singles = sum(len(group) == 1 for group in found.evidence)
-    return singles >= config.significant_per_feature * size + config.extra_significant
+    many = config.significant_per_feature * size + config.extra_significant
+    return singles >= min(many, config.significant_share * rows.n_features)
 
 
 def _eliminate(
@@ -111,15 +105,19 @@ def _with_residuals(
 def _proposal(
     found: Screen,
     rows: Rows,
+    size: int,
     *,
     correlated: Sequence[int] = (),
     elimination_order: Sequence[int] = (),
     config: TrainConfig,
     generator: torch.Generator,
 ) -> Proposal:
+    settings, d = config.proposal, rows.n_features
     proposed = [*features_of(found.groups), *correlated]
+    if size * (size - 1) > settings.pair_coverage * d * (d - 1):
+        proposed = list(range(d))
     return Proposal(
-        pool=pool_with_random(proposed, rows.n_features, share=config.proposal.random_share, generator=generator),
+        pool=pool_with_random(proposed, d, share=settings.random_share, generator=generator),
         policy=_policy(elimination_order, rows, config),
         groups=found.groups,
         evidence=found.evidence,

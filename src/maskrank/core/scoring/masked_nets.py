@@ -64,6 +64,10 @@ class MaskedNets:
     def __init__(self, nets: StackedMLP) -> None:
         self.nets = nets
 
+    def copy(self) -> MaskedNets:
+        """The same nets once more, to be trained."""
+        return MaskedNets(copy.deepcopy(self.nets).requires_grad_(True))
+
     @property
     def bits_per_input(self) -> int:
         """Inputs of a feature: itself, and its bins."""
@@ -101,7 +105,15 @@ class MaskedNets:
 
 
 def train_masked_nets(
-    task: Task, x: Tensor, y: Tensor, learned: Tensor, *, config: TrainConfig, generator: torch.Generator
+    task: Task,
+    x: Tensor,
+    y: Tensor,
+    learned: Tensor,
+    *,
+    order: Tensor | None = None,
+    start: MaskedNets | None = None,
+    config: TrainConfig,
+    generator: torch.Generator,
 ) -> MaskedNets:
     """Train a net for each fold; the running average of its weights is what is kept (Polyak and Juditsky 1992).
 
@@ -113,29 +125,50 @@ def train_masked_nets(
     y : Tensor (n,) or (n, outputs)
     learned : Tensor (folds, rows)
         The rows that each net learns from.
+    order : Tensor (s,), optional
+        Masks are the first 0, 1, ... features of this order alone (nested dropout, Rippel et al. 2014), not any subset.
+    start : MaskedNets, optional
+        Nets to go on with, for fewer steps, in place of new ones.
     """
     settings, (n_folds, n_rows), s = config.score, learned.shape, x.shape[1]
-    n_bins = _bins_per_feature(s, n_rows, settings)
-    encoding = PiecewiseLinearEncoding.fit(x, n_bins, config.predictor).to(x.device) if n_bins else None
-    sizes = (s * (n_bins + 1), *settings.hidden, task.n_outputs)
-    masked = MaskedNets(start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device))
-    nets, inputs = masked.nets, x if encoding is None else encoding(x)
+    masked = _untrained(task, x, n_folds, n_rows, config, generator) if start is None else start.copy()
+    nets, inputs = masked.nets, masked.nets.inputs(x)
     n_batch = min(settings.max_batch, max(settings.min_batch, n_rows // settings.batches_per_pass))
     folds = torch.arange(n_folds, device=x.device).unsqueeze(1)
 
     def loss_of() -> Tensor:
         index = learned[folds, torch.randint(n_rows, (n_folds, n_batch), generator=generator).to(x.device)]
-        outputs = nets.members(masked.masked(inputs[index], draw_masks((n_folds, n_batch), s, generator).to(x.device)))
+        masks = draw_masks((n_folds, n_batch), s, generator, order).to(x.device)
+        outputs = nets.members(masked.masked(inputs[index], masks))
         return task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean() * n_folds
 
-    steps = min(settings.steps, config.max_batches)
+    steps = min(settings.steps if start is None else settings.further_steps, config.max_batches)
     masked.nets = _averaged_training(nets, loss_of, steps=steps, config=settings)
     return masked
 
 
-def draw_masks(shape: tuple[int, ...], s: int, generator: torch.Generator) -> Tensor:
-    """Random masks of s bits whose sizes 0..s are equally likely: (shape..., s) of bool."""
-    return torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator)
+def _untrained(
+    task: Task, x: Tensor, n_folds: int, n_rows: int, config: TrainConfig, generator: torch.Generator
+) -> MaskedNets:
+    """New nets for the columns of x, with an encoding where the rows suffice."""
+    settings, s = config.score, x.shape[1]
+    n_bins = _bins_per_feature(s, n_rows, settings)
+    encoding = PiecewiseLinearEncoding.fit(x, n_bins, config.predictor).to(x.device) if n_bins else None
+    sizes = (s * (n_bins + 1), *settings.hidden, task.n_outputs)
+    return MaskedNets(start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device))
+
+
+def draw_masks(
+    shape: tuple[int, ...], s: int, generator: torch.Generator, order: Tensor | None = None
+) -> Tensor:
+    """Random masks of every size 0..s, size k with a probability proportional to k + 1: (shape..., s) of bool.
+
+    Larger ones are drawn more often because interactions can be learned from them alone. With an order (s,), all sizes
+    are equally likely, and a mask is of the first features.
+    """
+    if order is not None:
+        return order.argsort() < torch.randint(s + 1, (*shape, 1), generator=generator)
+    return torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator).sqrt()
 
 
 def _averaged_training(

@@ -1,4 +1,4 @@
-"""The measured scores of the chosen features: a value function on their columns, and its Shapley shares."""
+"""The measured scores of the chosen features: a value function on their columns, its Shapley shares, the size curve."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import FeatureWorth
-from maskrank.core.method.training import DualNetTrainer
+from maskrank.core.data.rows import Rows
+from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.shapley import Shares
+from maskrank.core.scoring.size_curve import SizeCurve, size_curve, values_by_size
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 
 
@@ -23,38 +26,57 @@ class MeasuredScores:
         Of subsets of the chosen features, in the order of the table.
     shares : Shares
         Of these features, in the same order.
+    curve : SizeCurve
+        The worth of the best 1, 2, ... of them.
     worth : FeatureWorth
-        These shares, and which of them are clearly above 0: what the predictor needs to know.
+        What the predictor needs to know: the shares, and which features are first in the order up to the size of the
+        highest worth.
     """
 
     value: ValueFunction
     shares: Shares
+    curve: SizeCurve
     worth: FeatureWorth
 
 
-def measure_scores(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:
-    """Measure what each chosen feature is worth: (s,). None where that is switched off, or the nets left all bounds.
+def measure_scores(
+    task: Task,
+    rows: Rows,
+    validation: Rows,
+    subset: Tensor,
+    *,
+    learn_all: bool,
+    config: TrainConfig,
+    generator: torch.Generator,
+) -> MeasuredScores | None:
+    """Measure what each feature of a subset is worth. None where that is switched off, or the nets left all bounds.
 
     Parameters
     ----------
+    rows, validation : Rows
+    subset : Tensor (s,)
+        Features of these rows.
     learn_all : bool
         Whether nets may learn from validation rows; if not, these rows judge, and no others.
     """
-    settings, generator = trainer.config.score, trainer.generator
-    if not settings.enabled:
+    if not config.score.enabled:
         return None
-    subset = trainer.pool.places(optimal).unsqueeze(0)
-    parts = (trainer.rows, trainer.validation)
+    parts = (rows, validation)
     value = fit_value_function(
-        trainer.task,
-        torch.cat([part.all().columns(subset)[0] for part in parts]),  # (n, s)
+        task,
+        torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in parts]),  # (n, s)
         torch.cat([part.y for part in parts]),
-        n_training=None if learn_all else len(trainer.rows),
-        config=trainer.config,
+        n_training=None if learn_all else len(rows),
+        config=config,
         generator=generator,
     )
-    shares = value.shares(settings, generator)
+    shares = value.shares(config.score, generator)
     if not bool(shares.of_rows.isfinite().all()):
         return None
-    supported = shares.values > settings.supported_z * shares.errors
-    return MeasuredScores(value, shares, FeatureWorth.of(shares.values, supported))
+    order = shares.values.argsort(descending=True, stable=True)
+    values, errors = values_by_size(value.along(order, config=config, generator=generator), order)
+    curve = size_curve(values, errors, discrete=task.discrete)
+    # The predictor's validation figure should owe nothing to the validation rows, where training rows judge, too.
+    judges = (value.table.numbers.flatten() < len(rows)).cpu()
+    best = int(values[:, judges if bool(judges.any()) else ~judges].mean(dim=1).argmax()) + 1
+    return MeasuredScores(value, shares, curve, FeatureWorth.of(shares.values, order.argsort() < best))

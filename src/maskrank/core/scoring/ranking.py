@@ -15,6 +15,9 @@ from maskrank.core.data.subsets import to_mask
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
 from maskrank.core.scoring.measurement import MeasuredScores
+from maskrank.core.scoring.shapley import Shares
+
+_TRACE = 1e-12  # what a chosen feature scores at least: more than a feature left out, and nothing to speak of
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +32,12 @@ class Ranking:
         m*: which features are selected.
     raw_scores : ndarray (d,)
         -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
-        added to all raw scores changes nothing that was learned.
+        added to all raw scores changes nothing that was learned. All 0 where every feature is selected, and the
+        selector had nothing to learn.
     scores : ndarray (d,)
         Measured: for a selected feature its Shapley share of the loss that all of them save on held-out rows, in nats
-        for classes and as a share of the variance for numbers; 0 for the rest. Without measured scores, the raw ones,
-        anchored: 0 is an average feature that was left out.
+        for classes and as a share of the variance for numbers; above 0, if only by a trace, and 0 for the rest.
+        Without measured scores, the raw ones, anchored: 0 is an average feature that was left out.
     scores_std : ndarray (d,), optional
         Standard errors of measured scores; None where scores are not measured.
     evidence : ndarray (d,), optional
@@ -126,7 +130,7 @@ def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArr
 
 
 def rank_features(
-    selector: Selector,
+    selector: Selector | None,
     optimal: Tensor,
     pool: Pool,
     features: Features,
@@ -141,6 +145,8 @@ def rank_features(
 
     Parameters
     ----------
+    selector : Selector, optional
+        None where all features were asked for, and there was nothing to select.
     optimal : Tensor (s,)
         m*.
     pool : Pool
@@ -151,9 +157,11 @@ def rank_features(
     evidence : Tensor (d,), optional
         Of all features.
     """
-    raw_of_features, of_features = _feature_scores(selector, pool.places(optimal), pool, len(features))
     support = np.zeros(len(features.names), dtype=bool)
-    support[features.columns] = of_features
+    support[list(features.columns_of(optimal))] = True
+    raw_of_features = np.zeros(len(features))
+    if selector is not None:
+        raw_of_features = _feature_scores(selector, pool.places(optimal), pool, len(features))
     raw_scores = np.full(len(features.names), raw_of_features.min())
     raw_scores[features.columns] = raw_of_features
     raw_scores[~features.varies] = np.nextafter(raw_scores[features.varies].min(), -np.inf)
@@ -164,10 +172,19 @@ def rank_features(
         return Ranking(names, support, raw_scores, anchor(raw_scores, ~left_out), evidence=of_columns)
     scores, errors = np.zeros(len(names)), np.zeros(len(names))
     chosen = features.columns[optimal.cpu().numpy()]
-    scores[chosen], errors[chosen] = measured.shares.values.numpy(), measured.shares.errors.numpy()
-    return Ranking(
-        names, support, raw_scores, scores, errors, of_columns, measured.shares.total, measured.value.baseline
-    )
+    scores[chosen], errors[chosen] = _shown_scores(measured.shares), measured.shares.errors.numpy()
+    explained = float(scores.sum())
+    return Ranking(names, support, raw_scores, scores, errors, of_columns, explained, measured.value.baseline)
+
+
+def _shown_scores(shares: Shares) -> NDArray[np.float64]:
+    """Shares that are not below 0, and a trace above it: sorted scores have every chosen feature before the others.
+
+    The trace, at most 1e-12, follows the order of the estimates, which has no ties then.
+    """
+    places = shares.values.argsort(descending=True, stable=True).argsort()
+    trace: NDArray[np.float64] = (_TRACE * (1 - places.double() / len(places))).numpy()
+    return shares.non_negative().numpy() + trace
 
 
 def _of_columns(of_features: NDArray[np.float64], features: Features) -> NDArray[np.float64]:
@@ -178,13 +195,11 @@ def _of_columns(of_features: NDArray[np.float64], features: Features) -> NDArray
     return values
 
 
-def _feature_scores(
-    selector: Selector, places: Tensor, pool: Pool, d: int
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Raw scores and support of all d features: (d,) each."""
+def _feature_scores(selector: Selector, places: Tensor, pool: Pool, d: int) -> NDArray[np.float64]:
+    """Raw scores of all d features: (d,)."""
     known_scores = subset_importance(selector, places).cpu().double()
     left_out = ~to_mask(places, selector.n_features).bool().cpu()
     average = float(known_scores[left_out].mean())
     known = pool.features.cpu()
-    raw_scores = torch.full((d,), average, dtype=torch.float64).scatter_(0, known, known_scores).numpy()
-    return raw_scores, to_mask(known[places.cpu()], d).bool().numpy()
+    scores: NDArray[np.float64] = torch.full((d,), average, dtype=torch.float64).scatter_(0, known, known_scores).numpy()
+    return scores

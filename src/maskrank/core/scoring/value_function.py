@@ -19,16 +19,37 @@ from maskrank.core.scoring.shapley import Shares, exact_shares, sampled_shares
 
 
 @dataclass(frozen=True)
+class JudgedTable:
+    """The chosen columns, and which rows each net learns from and is judged on.
+
+    Attributes
+    ----------
+    x : Tensor (n, s)
+    y : Tensor (n,) or (n, outputs)
+    rows : ScoredRows
+    numbers : Tensor (folds, rows)
+        Of the rows held out, as the caller counts them.
+    """
+
+    x: Tensor
+    y: Tensor
+    rows: ScoredRows
+    numbers: Tensor
+
+
+@dataclass(frozen=True)
 class ValueFunction:
     """What subsets of m* are worth, row by row.
 
     Attributes
     ----------
+    table : JudgedTable
     nets : MaskedNets
         One net for each fold.
     inputs : Tensor (folds, rows, inputs)
         Of the rows held out, as the nets take them.
     y : Tensor (folds, rows, ...)
+        Of these rows.
     constant : Tensor (outputs,)
         The best constant answer.
     shrinkage : Tensor (folds, rows, s + 1)
@@ -39,6 +60,7 @@ class ValueFunction:
     """
 
     task: Task
+    table: JudgedTable
     nets: MaskedNets
     inputs: Tensor
     y: Tensor
@@ -63,13 +85,43 @@ class ValueFunction:
 
     def __call__(self, masks: Tensor) -> Tensor:
         """The loss that each row saves by each subset: (subsets, rows, s) of bool -> (subsets, rows)."""
+        return self.saved(self.outputs(masks))
+
+    def saved(self, outputs: Tensor) -> Tensor:
+        """The loss that outputs save over the constant answer: (subsets, rows, outputs) -> (subsets, rows)."""
+        y = self.y.flatten(0, 1)
+        return (_constant_losses(self.task, self.constant, y) - self.task.loss(outputs, y)) / self.unit
+
+    def errors(self, outputs: Tensor) -> Tensor:
+        """What the task's metric is the mean of: (subsets, rows, outputs) -> (subsets, rows)."""
+        return self.task.error(outputs, self.y.flatten(0, 1))
+
+    def outputs(self, masks: Tensor) -> Tensor:
+        """The shrunk outputs for each row and subset: (subsets, rows, s) of bool -> (subsets, rows, outputs)."""
         folds = masks.unflatten(1, self.inputs.shape[:2]).to(self.inputs.device)  # type: ignore[no-untyped-call]
         sizes = folds.sum(dim=-1, keepdim=True)  # (subsets, folds, rows, 1)
         factor = self.shrinkage.expand(len(masks), -1, -1, -1).gather(3, sizes)
         outputs = self.constant + factor * (self.nets.outputs(self.inputs, folds) - self.constant)
-        y = self.y.flatten(0, 1)
-        saved = _constant_losses(self.task, self.constant, y) - self.task.loss(outputs.flatten(1, 2), y)
-        return saved / self.unit
+        return outputs.flatten(1, 2)
+
+    def along(self, order: Tensor, *, config: TrainConfig, generator: torch.Generator) -> ValueFunction:
+        """The same nets, trained on for the first 1, 2, ... features of an order alone: (s,).
+
+        They are worth more there than nets for every subset, and only there they may be asked.
+        """
+        table = self.table
+        nets = train_masked_nets(
+            self.task,
+            table.x,
+            table.y,
+            table.rows.learned,
+            order=order,
+            start=self.nets,
+            config=config,
+            generator=generator,
+        )
+        places = order.argsort().expand(*table.rows.held_out.shape, -1)
+        return _judged(self.task, table, nets, self.constant, places, config.score)
 
     def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
         """Shapley shares of the value of all features."""
@@ -119,12 +171,22 @@ def fit_value_function(
             for first, n, bound in ((0, n_training, settings.max_rows), (n_training, len(y) - n_training, most))
         )
         rows = ScoredRows(learned.unsqueeze(0), judging.unsqueeze(0))
-    nets = train_masked_nets(task, x, y, rows.learned, config=config, generator=generator)
+    numbers = rows.held_out if n_training is not None else kept[rows.held_out]
     constant = task.constant(y if n_training is None else y[rows.learned[0]]).to(x.dtype)
-    inputs, held_y = nets.nets.inputs(x[rows.held_out]), y[rows.held_out]
-    shrinkage = _fit_shrinkage(task, nets, inputs, held_y, constant, config=settings, generator=generator)
-    unit = 1.0 if task.discrete else float(_constant_losses(task, constant, held_y.flatten(0, 1)).mean())
-    return ValueFunction(task, nets, inputs, held_y, constant, shrinkage, unit if unit > 0 else 1.0)
+    nets = train_masked_nets(task, x, y, rows.learned, config=config, generator=generator)
+    places = torch.rand((*rows.held_out.shape, x.shape[1]), generator=generator).argsort(dim=2)
+    return _judged(task, JudgedTable(x, y, rows, numbers), nets, constant, places, settings)
+
+
+def _judged(
+    task: Task, table: JudgedTable, nets: MaskedNets, constant: Tensor, places: Tensor, config: ScoreConfig
+) -> ValueFunction:
+    """The value function of trained nets; places (folds, rows, s) of the features in an order of each row."""
+    held_out = table.rows.held_out
+    inputs, y = nets.nets.inputs(table.x[held_out]), table.y[held_out]
+    shrinkage = _fit_shrinkage(task, nets, inputs, y, constant, places.to(inputs.device), config=config)
+    unit = 1.0 if task.discrete else float(_constant_losses(task, constant, y.flatten(0, 1)).mean())
+    return ValueFunction(task, table, nets, inputs, y, constant, shrinkage, unit if unit > 0 else 1.0)
 
 
 @torch.no_grad()
@@ -134,13 +196,18 @@ def _fit_shrinkage(
     inputs: Tensor,
     y: Tensor,
     constant: Tensor,
+    places: Tensor,
     *,
     config: ScoreConfig,
-    generator: torch.Generator,
 ) -> Tensor:
-    """For each row and size the factor of the lowest loss on other rows: (folds, rows, s + 1)."""
-    (n_folds, n, _), s = inputs.shape, inputs.shape[2] // nets.bits_per_input
-    places = torch.rand((n_folds, n, s), generator=generator).argsort(dim=2).to(inputs.device)
+    """For each row and size the factor of the lowest loss on other rows: (folds, rows, s + 1).
+
+    Parameters
+    ----------
+    places : Tensor (folds, rows, s)
+        Of the features in an order of each row; its first 1, 2, ... features are tried.
+    """
+    n_folds, n, s = places.shape
     masks = places < torch.arange(1, s + 1, device=inputs.device).view(-1, 1, 1, 1)  # (s, folds, rows, s)
     away = nets.outputs(inputs, masks).flatten(1, 2) - constant  # (s, folds * rows, outputs)
     losses = torch.stack([task.loss(constant + factor * away, y.flatten(0, 1)) for factor in config.shrinkage])

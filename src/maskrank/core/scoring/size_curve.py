@@ -1,0 +1,102 @@
+"""How many of the ranked features are enough: what the best 1, 2, ... s of them are worth on held-out rows.
+
+The smallest size within one standard error of the best one is enough (Breiman et al. 1984). The standard error is that
+of the difference between the two sizes on the same rows, which is far smaller than that of either.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from maskrank.core import limits
+from maskrank.core.scoring.value_function import ValueFunction
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCurve:
+    """The worth of the best features by their number.
+
+    Attributes
+    ----------
+    sizes : ndarray (k,) of int
+        Rising.
+    values : ndarray (k,)
+        The loss saved over the best constant answer on rows that were not learned from: in nats for classes, as a
+        share of the variance (R²) for numbers.
+    values_std : ndarray (k,)
+        Standard errors.
+    figures, figures_std : ndarray (k,)
+        The same for the figure that people quote: accuracy for classes, R² for numbers.
+    figure : {"accuracy", "r2"}
+        Which one that is.
+    enough : int
+        The smallest size whose value lies within one standard error of the best.
+    """
+
+    sizes: NDArray[np.int64]
+    values: NDArray[np.float64]
+    values_std: NDArray[np.float64]
+    figures: NDArray[np.float64]
+    figures_std: NDArray[np.float64]
+    figure: str
+    enough: int
+
+    @property
+    def best(self) -> int:
+        """The size of the highest value."""
+        return int(self.sizes[self.values.argmax()])
+
+    def share(self, size: int) -> float:
+        """What the best ``size`` features are worth, as a share of what all on the curve are."""
+        whole = float(self.values[-1])
+        return float(self.values[self.sizes == size][0]) / whole if whole > 0 else math.nan
+
+
+@torch.no_grad()
+def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]:
+    """Values and errors of each row by the first 1, 2, ... features of an order: (s,) -> (s, rows), (s, rows)."""
+    s, n = len(order), value.n_rows
+    first = order.argsort().unsqueeze(0) < torch.arange(1, s + 1).unsqueeze(1)  # (s, s)
+    values, errors = [], []
+    for some in torch.split(first, max(1, limits.MASKS // (n * s))):
+        outputs = value.outputs(some.unsqueeze(1).expand(-1, n, -1))
+        values.append(value.saved(outputs).double().cpu())
+        errors.append(value.errors(outputs).double().cpu())
+    return torch.cat(values), torch.cat(errors)
+
+
+def size_curve(values: Tensor, errors: Tensor, *, discrete: bool) -> SizeCurve:
+    """The curve of what `values_by_size` gives: (sizes, rows) each.
+
+    Parameters
+    ----------
+    discrete : bool
+        Whether the target is classes, whose errors are wrong answers; of numbers, the value is R².
+    """
+    return SizeCurve(
+        np.arange(1, len(values) + 1),
+        *_mean_and_error(values),
+        *_mean_and_error(1 - errors if discrete else values),
+        "accuracy" if discrete else "r2",
+        enough_features(values),
+    )
+
+
+def enough_features(values: Tensor) -> int:
+    """The smallest size within one standard error of the best: (sizes, rows) -> a size, 1 for the first."""
+    apart = values[values.mean(dim=1).argmax()] - values
+    errors = apart.std(dim=1) / math.sqrt(values.shape[1]) if values.shape[1] > 1 else torch.zeros(len(values))
+    return int((apart.mean(dim=1) <= errors).nonzero()[0]) + 1
+
+
+def _mean_and_error(values: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Over the rows: (sizes, rows) -> two arrays (sizes,)."""
+    n = values.shape[1]
+    errors = values.std(dim=1) / math.sqrt(n) if n > 1 else torch.full((len(values),), torch.inf)
+    return values.mean(dim=1).numpy(), errors.numpy()
