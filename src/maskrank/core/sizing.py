@@ -8,7 +8,6 @@ what each is worth, the less worthy half is left out, and the others are measure
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,11 @@ def choose_size(
             )
         if measured is None:
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
-        curve = _joined(measured.curve, curve)
+        curve = measured.curve if curve is None else measured.curve.followed_by(curve)
         enough = min(curve.enough, bound)
         kept = max(2 * enough, len(subset) // 2)
         if kept >= len(subset):
-            return replace(_up_to(curve, bound), enough=enough)
+            return curve.up_to(bound, enough=enough)
         subset, measured = _best(subset, measured, kept), None
 
 
@@ -83,17 +82,3 @@ def _best(subset: Tensor, measured: MeasuredScores, n: int) -> Tensor:
     """The n features of the largest shares, sorted."""
     order = measured.shares.values.argsort(descending=True, stable=True).to(subset.device)
     return subset[order[:n]].sort().values
-
-
-def _joined(smaller: SizeCurve, larger: SizeCurve | None) -> SizeCurve:
-    """One curve, with the larger sizes of an earlier one behind it."""
-    if larger is None:
-        return smaller
-    n = len(smaller.sizes)
-    names = ("sizes", "values", "values_std", "figures", "figures_std")
-    return replace(smaller, **{k: np.concatenate([getattr(smaller, k), getattr(larger, k)[n:]]) for k in names})
-
-
-def _up_to(curve: SizeCurve, bound: int) -> SizeCurve:
-    names = ("sizes", "values", "values_std", "figures", "figures_std")
-    return replace(curve, **{name: getattr(curve, name)[:bound] for name in names})

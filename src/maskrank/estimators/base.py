@@ -160,7 +160,9 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         if self.n_features_to_select != "auto":
             size = resolve_size(self.n_features_to_select, d)
             if size == d and not self._config(size, d).score.enabled:
-                raise ValueError(f"n_features_to_select={size}: preset='paper' ranks by a choice among the {d} features")
+                raise ValueError(
+                    f"n_features_to_select={size}: preset='paper' needs a choice, of at most {d - 1} features"
+                )
             return size, None
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
         prepared = prepare(self._settings(task, bound, self._config(bound, d)), training, validation)

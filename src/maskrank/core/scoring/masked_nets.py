@@ -158,9 +158,7 @@ def _untrained(
     return MaskedNets(start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device))
 
 
-def draw_masks(
-    shape: tuple[int, ...], s: int, generator: torch.Generator, order: Tensor | None = None
-) -> Tensor:
+def draw_masks(shape: tuple[int, ...], s: int, generator: torch.Generator, order: Tensor | None = None) -> Tensor:
     """Random masks of every size 0..s, size k with a probability proportional to k + 1: (shape..., s) of bool.
 
     Larger ones are drawn more often because interactions can be learned from them alone. With an order (s,), all sizes

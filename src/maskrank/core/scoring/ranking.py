@@ -201,5 +201,5 @@ def _feature_scores(selector: Selector, places: Tensor, pool: Pool, d: int) -> N
     left_out = ~to_mask(places, selector.n_features).bool().cpu()
     average = float(known_scores[left_out].mean())
     known = pool.features.cpu()
-    scores: NDArray[np.float64] = torch.full((d,), average, dtype=torch.float64).scatter_(0, known, known_scores).numpy()
-    return scores
+    scores = torch.full((d,), average, dtype=torch.float64).scatter_(0, known, known_scores)
+    return np.asarray(scores.numpy())

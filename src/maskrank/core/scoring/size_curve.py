@@ -7,7 +7,8 @@ of the difference between the two sizes on the same rows, which is far smaller t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,6 +52,20 @@ class SizeCurve:
     def best(self) -> int:
         """The size of the highest value."""
         return int(self.sizes[self.values.argmax()])
+
+    def followed_by(self, larger: SizeCurve) -> SizeCurve:
+        """This curve, and behind it the larger sizes of another one."""
+        behind = larger.arrays()
+        return replace(self, **{k: np.concatenate([v, behind[k][len(v) :]]) for k, v in self.arrays().items()})
+
+    def up_to(self, size: int, *, enough: int) -> SizeCurve:
+        """The sizes up to a bound, with another answer."""
+        first: dict[str, Any] = {name: values[:size] for name, values in self.arrays().items()}
+        return replace(self, **first, enough=enough)
+
+    def arrays(self) -> dict[str, Any]:
+        """All that has an entry for each size."""
+        return {name: getattr(self, name) for name in ("sizes", "values", "values_std", "figures", "figures_std")}
 
     def share(self, size: int) -> float:
         """What the best ``size`` features are worth, as a share of what all on the curve are."""
