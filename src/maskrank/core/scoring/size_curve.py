@@ -54,9 +54,10 @@ class SizeCurve:
         return int(self.sizes[self.values.argmax()])
 
     def followed_by(self, larger: SizeCurve) -> SizeCurve:
-        """This curve, and behind it the larger sizes of another one."""
+        """Join the larger sizes of another curve behind this one."""
         behind = larger.arrays()
-        return replace(self, **{k: np.concatenate([v, behind[k][len(v) :]]) for k, v in self.arrays().items()})
+        joined: dict[str, Any] = {k: np.concatenate([v, behind[k][len(v) :]]) for k, v in self.arrays().items()}
+        return replace(self, **joined)
 
     def up_to(self, size: int, *, enough: int) -> SizeCurve:
         """The sizes up to a bound, with another answer."""
