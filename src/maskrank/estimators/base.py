@@ -19,6 +19,7 @@ from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring.signal import beats_constant
 from maskrank.estimators.display import DisplayMixin
+from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.fitting import Part, Settings, prepare, target_tensor, train
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
@@ -39,7 +40,7 @@ from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
 
 
-class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
+class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
     """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
     def __init__(
@@ -140,6 +141,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.config_ = trained.config
         self.history_ = trained.history
         self.predictor_ = trained.predictor.cpu().double()
+        self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
         self._set_ranking(trained.ranking)
         self._x_scaling = prepared.x_scaling.take(self.support_)
         self._y_scaling = prepared.y_scaling

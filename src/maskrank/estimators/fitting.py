@@ -23,6 +23,7 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
 from maskrank.core.scoring.ranking import Ranking
+from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import TOO_LARGE, Source, open_source
@@ -109,7 +110,8 @@ class Prepared:
 class Trained:
     """The ranking of all columns, the predictor, and the history of the training.
 
-    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran.
+    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran;
+    ``subset_predictor`` predicts from subsets of the chosen columns, and is None where scores are not measured.
     """
 
     ranking: Ranking
@@ -117,6 +119,7 @@ class Trained:
     held_out: Tensor
     history: History
     config: TrainConfig
+    subset_predictor: SubsetPredictor | None
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
@@ -165,7 +168,8 @@ def train(
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config)
+    subset_predictor = None if result.measured is None else result.measured.value.predictor
+    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config, subset_predictor)
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:

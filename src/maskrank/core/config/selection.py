@@ -157,6 +157,10 @@ class ScoreConfig:
         Share of the variance of scores that may be due to the sampling of orders; then no more are drawn.
     max_evaluations : int
         Pairs of a row and a subset that are evaluated; of more held-out rows, some judge.
+    explained_subsets : int
+        Subsets that explain a row: all of them where there are so few, else about so many, by random orders.
+    min_explained_pairs : int
+        Antithetic pairs of orders at least.
     supported_z : float
         Standard errors by which a score must exceed 0 for nets of the predictor that see only such features.
     min_rows : int
@@ -193,6 +197,8 @@ class ScoreConfig:
     max_pairs: int = 8  # a time limit
     sampling_share: float = 0.1  # not measured
     max_evaluations: int = 1 << 18  # a time limit
+    explained_subsets: int = 1 << 10  # a time limit
+    min_explained_pairs: int = 4  # not measured
     supported_z: float = 1.5  # 1 and 2: the same accuracy on RING+XOR and RING+XOR+SUM
     min_rows: int = 8  # not measured
     max_row_gain: float = 3.0  # not measured

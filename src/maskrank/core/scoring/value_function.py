@@ -16,6 +16,7 @@ from maskrank.core.config import ScoreConfig, TrainConfig
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.masked_nets import MaskedNets, ScoredRows, cross_fitted_rows, train_masked_nets
 from maskrank.core.scoring.shapley import Shares, exact_shares, sampled_shares
+from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 
 
 @dataclass(frozen=True)
@@ -24,25 +25,23 @@ class ValueFunction:
 
     Attributes
     ----------
-    nets : MaskedNets
-        One net for each fold.
+    predictor : SubsetPredictor
+        The nets, one for each fold, and the best constant answer.
     inputs : Tensor (folds, rows, inputs)
         Of the rows held out, as the nets take them.
     y : Tensor (folds, rows, ...)
-    constant : Tensor (outputs,)
-        The best constant answer.
     shrinkage : Tensor (folds, rows, s + 1)
-        The factor of the nets' outputs, apart from the constant, for each row and size of a subset.
+        The factor of the nets' outputs, apart from the constant, for each row and size of a subset; other rows chose
+        it. The predictor's own factors are chosen by all rows.
     unit : float
         Values are in multiples of it: 1 for classes, whose values are in nats, and the loss of the constant answer for
         numbers, whose values are shares of the variance.
     """
 
     task: Task
-    nets: MaskedNets
+    predictor: SubsetPredictor
     inputs: Tensor
     y: Tensor
-    constant: Tensor
     shrinkage: Tensor
     unit: float
 
@@ -59,16 +58,15 @@ class ValueFunction:
     @property
     def baseline(self) -> float:
         """The loss of the constant answer, in units: the most that there is to be saved."""
-        return float(_constant_losses(self.task, self.constant, self.y.flatten(0, 1)).mean()) / self.unit
+        losses = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1))
+        return float(losses.mean()) / self.unit
 
     def __call__(self, masks: Tensor) -> Tensor:
         """The loss that each row saves by each subset: (subsets, rows, s) of bool -> (subsets, rows)."""
         folds = masks.unflatten(1, self.inputs.shape[:2]).to(self.inputs.device)  # type: ignore[no-untyped-call]
-        sizes = folds.sum(dim=-1, keepdim=True)  # (subsets, folds, rows, 1)
-        factor = self.shrinkage.expand(len(masks), -1, -1, -1).gather(3, sizes)
-        outputs = self.constant + factor * (self.nets.outputs(self.inputs, folds) - self.constant)
-        y = self.y.flatten(0, 1)
-        saved = _constant_losses(self.task, self.constant, y) - self.task.loss(outputs.flatten(1, 2), y)
+        constant, y = self.predictor.constant, self.y.flatten(0, 1)
+        outputs = shrunk(self.predictor.nets.outputs(self.inputs, folds), folds, constant, self.shrinkage)
+        saved = _constant_losses(self.task, constant, y) - self.task.loss(outputs.flatten(1, 2), y)
         return saved / self.unit
 
     def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
@@ -122,9 +120,10 @@ def fit_value_function(
     nets = train_masked_nets(task, x, y, rows.learned, config=config, generator=generator)
     constant = task.constant(y if n_training is None else y[rows.learned[0]]).to(x.dtype)
     inputs, held_y = nets.nets.inputs(x[rows.held_out]), y[rows.held_out]
-    shrinkage = _fit_shrinkage(task, nets, inputs, held_y, constant, config=settings, generator=generator)
+    of_rows, by_size = _fit_shrinkage(task, nets, inputs, held_y, constant, config=settings, generator=generator)
     unit = 1.0 if task.discrete else float(_constant_losses(task, constant, held_y.flatten(0, 1)).mean())
-    return ValueFunction(task, nets, inputs, held_y, constant, shrinkage, unit if unit > 0 else 1.0)
+    predictor = SubsetPredictor(nets, constant, by_size)
+    return ValueFunction(task, predictor, inputs, held_y, of_rows, unit if unit > 0 else 1.0)
 
 
 @torch.no_grad()
@@ -137,8 +136,8 @@ def _fit_shrinkage(
     *,
     config: ScoreConfig,
     generator: torch.Generator,
-) -> Tensor:
-    """For each row and size the factor of the lowest loss on other rows: (folds, rows, s + 1)."""
+) -> tuple[Tensor, Tensor]:
+    """The factor of the lowest loss for each size: by other rows (folds, rows, s + 1), and by all rows (s + 1,)."""
     (n_folds, n, _), s = inputs.shape, inputs.shape[2] // nets.bits_per_input
     places = torch.rand((n_folds, n, s), generator=generator).argsort(dim=2).to(inputs.device)
     masks = places < torch.arange(1, s + 1, device=inputs.device).view(-1, 1, 1, 1)  # (s, folds, rows, s)
@@ -147,10 +146,11 @@ def _fit_shrinkage(
     part = torch.arange(n_folds * n, device=inputs.device) % config.shrinkage_parts
     own = torch.zeros((*losses.shape[:2], config.shrinkage_parts), device=inputs.device)  # (factors, s, parts)
     own.index_add_(2, part, losses)
-    best = (own.sum(dim=2, keepdim=True) - own).argmin(dim=0)  # (s, parts)
+    everyone = own.sum(dim=2, keepdim=True)
+    best = torch.cat([everyone - own, everyone], dim=2).argmin(dim=0)  # (s, parts + 1)
     factors = torch.tensor(config.shrinkage, device=inputs.device)[best]
-    by_size = torch.cat([torch.zeros_like(factors[:1]), factors])  # of no feature, the constant answer itself
-    return by_size.t()[part].view(n_folds, n, s + 1)
+    by_size = torch.cat([torch.zeros_like(factors[:1]), factors]).t()  # of no feature, the constant answer itself
+    return by_size[part].view(n_folds, n, s + 1), by_size[-1].contiguous()
 
 
 def _constant_losses(task: Task, constant: Tensor, y: Tensor) -> Tensor:
