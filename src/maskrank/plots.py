@@ -247,8 +247,11 @@ def plot_waterfall(
     shown = [with_values(names, row, step) for step in steps]
     ax.set_yticks(places, [f"{_short(name)} = {x}" if x else name for name, x in shown], parse_math=False)
     ax.set_ylim(len(steps) - 0.5, -0.5)
-    ax.margins(x=0.12)
-    ax.set_xlabel(f"{label}: {base:.4g} without any feature, {steps[-1].end:.4g} with all", parse_math=False)
+    reached = [base, *(step.end for step in steps)]
+    space = 0.18 * (max(reached) - min(reached)) or 1.0  # for the numbers beside the bars
+    ax.set_xlim(min(reached) - space, max(reached) + space)
+    note = f"dotted: {base:.4g}, without any feature; dashed: {steps[-1].end:.4g}, for this row"
+    ax.set_xlabel(f"{label}\n{note}", parse_math=False)
     return ax
 
 

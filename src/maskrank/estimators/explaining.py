@@ -97,20 +97,19 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         scaled = torch.from_numpy(self._x_scaling.apply(chosen))
         with torch_threads(1):
             base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
-        predictions = decode(self._outputs(chosen))
-        classes = self.task_.discrete
-        values = add_up_to(shares, base, predictions, together=classes).numpy()
-        names, base_values = self._output_names(), np.tile(base.numpy(), (len(values), 1))
-        if classes and len(names) == 2:
-            values, base_values, names = values[:, :, 1:], base_values[:, 1:], names[1:]
-        one = len(names) == 1
+        predictions, names = decode(self._outputs(chosen)), self._output_names()
+        values = add_up_to(shares, base, predictions, together=self.task_.discrete)
+        place: int | slice = slice(None)  # all outputs, but the second of two classes
+        if len(names) <= 2 - (not self.task_.discrete):
+            place, names = len(names) - 1, names[-1:]
         return Explanation(
-            values=values[:, :, 0] if one else values,
-            base_values=base_values[:, 0] if one else base_values,
+            values=values[:, :, place].numpy(),
+            base_values=base.expand_as(predictions)[:, place].numpy().copy(),
+            predictions=predictions[:, place].numpy(),
             data=np.asarray(chosen),
             feature_names=[str(name) for name in self.get_feature_names_out()],
             output_names=names,
-            probabilities=classes,
+            probabilities=self.task_.discrete,
             frame_kind=frame_kind(X),
         )
 

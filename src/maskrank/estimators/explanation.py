@@ -33,6 +33,8 @@ class Explanation:
         second one is explained: ``classes_[1]``.
     base_values : ndarray (n,) or (n, outputs)
         The prediction without any feature, the same for all rows.
+    predictions : ndarray (n,) or (n, outputs)
+        What these add up to: what the model says.
     data : ndarray (n, s)
         The chosen columns, as they came in.
     feature_names : list of str
@@ -59,6 +61,7 @@ class Explanation:
 
     values: Array
     base_values: Array
+    predictions: Array
     data: Array
     feature_names: list[str]
     output_names: list[Any]
@@ -73,13 +76,8 @@ class Explanation:
         outputs = "output" if len(self.output_names) == 1 else "outputs"
         return f"Explanation of {n} rows by {s} features; {outputs}: {_listed(self.output_names)}"
 
-    @property
-    def predictions(self) -> Array:
-        """What the values add up to with the base values: (n,) or (n, outputs)."""
-        return np.asarray(self.base_values + self.values.sum(axis=1))
-
-    def of_output(self, output: Any = None) -> tuple[Array, Array]:
-        """The values (n, s) and base values (n,) of one output.
+    def of_output(self, output: Any = None) -> tuple[Array, Array, Array]:
+        """The values (n, s), base values (n,) and predictions (n,) of one output.
 
         Parameters
         ----------
@@ -88,8 +86,8 @@ class Explanation:
         """
         place = self._place(output)
         if len(self.output_names) == 1:
-            return self.values, self.base_values
-        return self.values[:, :, place], self.base_values[:, place]
+            return self.values, self.base_values, self.predictions
+        return self.values[:, :, place], self.base_values[:, place], self.predictions[:, place]
 
     def to_frame(self, output: Any = None) -> Any:
         """One line a row: prediction, base_value, and the value of each chosen feature.
@@ -105,15 +103,14 @@ class Explanation:
         """
         names = self.output_names if output is None else [self.output_names[self._place(output)]]
         n, parts = len(self), [self.of_output(name) for name in names]
-        values = np.stack([values for values, _ in parts], axis=1).reshape(n * len(names), -1)
-        base = np.stack([base for _, base in parts], axis=1).ravel()
+        values, base, predictions = (np.stack(some, axis=1) for some in zip(*parts, strict=True))  # (n, outputs, ...)
         columns: dict[str, Any] = {}
         if self.probabilities or len(self.output_names) > 1:
             columns[self._free("row")] = np.repeat(np.arange(n), len(names))
             columns[self._free("output")] = list(names) * n
-        columns[self._free("prediction")] = base + values.sum(axis=1)
-        columns[self._free("base_value")] = base
-        columns |= dict(zip(self.feature_names, values.T, strict=True))
+        columns[self._free("prediction")] = predictions.ravel()
+        columns[self._free("base_value")] = base.ravel()
+        columns |= {name: values[:, :, j].ravel() for j, name in enumerate(self.feature_names)}
         return nw.from_dict(columns, backend=self.frame_kind).to_native()
 
     def to_shap(self) -> Any:
@@ -149,7 +146,7 @@ class Explanation:
         n : int
             How many features are shown.
         """
-        values, _ = self.of_output(output)
+        values, *_ = self.of_output(output)
         return plots.plot_beeswarm(values, self.data, self.feature_names, n, label=self.title(output), ax=ax)
 
     def plot_waterfall(self, row: int, output: Any = None, *, ax: Axes | None = None) -> Axes:
@@ -165,7 +162,7 @@ class Explanation:
         """
         if not 0 <= row < len(self):
             raise ValueError(f"row={row} must lie in 0..{len(self) - 1}: {len(self)} rows are explained")
-        values, base = self.of_output(output)
+        values, base, _ = self.of_output(output)
         names, label = self.feature_names, self.title(output)
         return plots.plot_waterfall(values[row], float(base[row]), self.data[row], names, label=label, ax=ax)
 
