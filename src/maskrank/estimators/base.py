@@ -149,7 +149,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         return self
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
-    # `_decode`, `_target_document` and `_restore_target`, see `Attributes`.
+    # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`.
     _target_checks: ClassVar[dict[str, Any]]  # arguments of scikit-learn's validation
     _standardizes_target: ClassVar[bool] = True  # whether ``standardize`` is about numbers to predict, too
 

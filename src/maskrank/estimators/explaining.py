@@ -99,16 +99,15 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
             base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
         predictions, names = decode(self._outputs(chosen)), self._output_names()
         values = add_up_to(shares, base, predictions, together=self.task_.discrete)
-        place: int | slice = slice(None)  # all outputs, but the second of two classes
-        if len(names) <= 2 - (not self.task_.discrete):
-            place, names = len(names) - 1, names[-1:]
+        single = len(names) == 1 or (self.task_.discrete and len(names) == 2)
+        place = -1 if single else slice(None)  # of two classes the second, whose values are the first's, negated
         return Explanation(
-            values=values[:, :, place].numpy(),
+            values=values[:, :, place].numpy().copy(),
             base_values=base.expand_as(predictions)[:, place].numpy().copy(),
-            predictions=predictions[:, place].numpy(),
+            predictions=predictions[:, place].numpy().copy(),
             data=np.asarray(chosen),
             feature_names=[str(name) for name in self.get_feature_names_out()],
-            output_names=names,
+            output_names=names[-1:] if single else names,
             probabilities=self.task_.discrete,
             frame_kind=frame_kind(X),
         )

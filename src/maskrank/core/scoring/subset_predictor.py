@@ -95,7 +95,7 @@ class SubsetPredictor:
     def _mean(self, added: Tensor, masks: Tensor) -> Tensor:
         """Of the nets' outputs: (folds, rows, s, hidden), (subsets, rows, s) -> (subsets, rows, outputs)."""
         nets, bits = self.nets.nets, masks.transpose(0, 1).to(added.dtype)  # (rows, subsets, s)
-        total = torch.zeros((bits.shape[0] * bits.shape[1], len(self.constant)), dtype=added.dtype)
+        total = torch.zeros((bits.shape[0] * bits.shape[1], len(self.constant)), dtype=added.dtype, device=added.device)
         for net, of_net in enumerate(added):
             hidden = torch.baddbmm(nets.biases[0][net], bits, of_net).flatten(0, 1)  # (rows * subsets, hidden)
             for weight, bias in zip(nets.weights[1:], nets.biases[1:], strict=True):
