@@ -70,6 +70,19 @@ def test_values_add_up_to_what_the_model_says() -> None:
         assert len(explained) == 120
 
 
+def test_adjustments_tell_how_far_the_model_lies_from_the_nets_of_the_values() -> None:
+    table = rng.standard_normal((300, 4))
+    model = DualNetRegressor(2, preset="measured", max_batches=150, random_state=0)
+    explained = model.fit(table, 10 * table[:, 0] + table[:, 1]).explain(table)
+    assert explained.adjustments.shape == explained.predictions.shape
+    assert np.abs(explained.adjustments).mean() > 0
+    moved = np.abs(explained.predictions - explained.base_values)
+    assert np.abs(explained.adjustments).mean() < 0.3 * moved.mean()
+    nets = explained.predictions - explained.adjustments  # what the nets of the values say
+    assert np.corrcoef(nets, explained.predictions)[0, 1] > 0.95
+    assert multiclass().explain(X).adjustments.sum(axis=1) == pytest.approx(0, abs=1e-6)
+
+
 def test_base_values_are_the_answer_without_any_feature() -> None:
     assert regression().explain(X).base_values == pytest.approx(NUMBERS.mean(), abs=1.0)
     assert binary().explain(X).base_values == pytest.approx((LABELS == "yes").mean(), abs=0.05)
@@ -214,7 +227,9 @@ def test_frames_have_a_line_a_row_and_output() -> None:
 
 def test_a_feature_may_have_the_name_of_another_column() -> None:
     zeros = np.zeros((1, 2))
-    explained = Explanation(zeros, np.ones(1), np.ones(1), zeros, ["prediction", "row"], ["b"], probabilities=True)
+    explained = Explanation(
+        zeros, np.ones(1), np.ones(1), np.zeros(1), zeros, ["prediction", "row"], ["b"], probabilities=True
+    )
     assert list(explained.to_frame().columns) == ["row_", "output", "prediction_", "base_value", "prediction", "row"]
 
 

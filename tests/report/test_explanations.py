@@ -16,7 +16,7 @@ def explanation(names: tuple[str, ...], n: int = 30, outputs: tuple[object, ...]
     rng = np.random.default_rng(0)
     values = rng.standard_normal((n, len(names), len(outputs))) * np.linspace(1, 0.1, len(names))[:, None]
     base = np.full((n, len(outputs)), 0.5)
-    parts = [values, base, base + values.sum(axis=1)]
+    parts = [values, base, base + values.sum(axis=1), np.zeros_like(base)]
     if len(outputs) == 1:
         parts = [part[..., 0] for part in parts]
     data = rng.standard_normal((n, len(names)))

@@ -32,9 +32,10 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         drawn, the same for all rows.
 
         A row's values and its base value, the prediction without any feature, add up to what ``predict`` or
-        ``predict_proba`` says. As these predict with other nets, which know all chosen features at once, a small
-        difference is left; it is split over the row's features in proportion to their absolute values, and equally
-        where all of them are 0.
+        ``predict_proba`` says. As these predict with other nets, which always know all chosen features, a difference
+        is left: ``adjustments``. It is split over the row's features in proportion to their absolute values, and
+        equally where all of them are 0. Where it is large beside the prediction less the base value, the values tell
+        less about the model.
 
         Parameters
         ----------
@@ -105,6 +106,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
             values=values[:, :, place].numpy().copy(),
             base_values=base.expand_as(predictions)[:, place].numpy().copy(),
             predictions=predictions[:, place].numpy().copy(),
+            adjustments=(predictions - base - shares.sum(dim=1))[:, place].numpy().copy(),
             data=np.asarray(chosen),
             feature_names=[str(name) for name in self.get_feature_names_out()],
             output_names=names[-1:] if single else names,

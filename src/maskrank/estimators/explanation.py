@@ -35,6 +35,9 @@ class Explanation:
         The prediction without any feature, the same for all rows.
     predictions : ndarray (n,) or (n, outputs)
         What these add up to: what the model says.
+    adjustments : ndarray (n,) or (n, outputs)
+        How far it lies from the prediction of the nets that the values are computed with. This difference was split
+        over the features in proportion to their absolute values.
     data : ndarray (n, s)
         The chosen columns, as they came in.
     feature_names : list of str
@@ -62,6 +65,7 @@ class Explanation:
     values: Array
     base_values: Array
     predictions: Array
+    adjustments: Array
     data: Array
     feature_names: list[str]
     output_names: list[Any]

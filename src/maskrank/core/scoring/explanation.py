@@ -62,8 +62,8 @@ def explain_rows(
 def add_up_to(values: Tensor, base: Tensor, predictions: Tensor, *, together: bool) -> Tensor:
     """The values, changed so that they and the base add up to these predictions.
 
-    The predictions of the final predictor differ a little from those of the masked nets. The difference of a row is
-    split over its features in proportion to their absolute values, or equally where all of them are 0.
+    The predictions of the final predictor differ from those of the masked nets. The difference of a row is split over
+    its features in proportion to their absolute values, or equally where all of them are 0.
 
     Parameters
     ----------
