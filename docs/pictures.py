@@ -161,6 +161,16 @@ def importance_map(figure: Figure, scheme: Scheme, found: Found) -> None:
         axes.set_title(title, fontsize=10)
 
 
+def beeswarm(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """What each feature adds to all predictions."""
+    found["explained"].plot_beeswarm(ax=figure.add_subplot())
+
+
+def waterfall(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """What each feature adds to the prediction of the first row."""
+    found["explained"].plot_waterfall(0, ax=figure.add_subplot())
+
+
 def size_curve(figure: Figure, scheme: Scheme, found: Found) -> None:
     """Cross-validated error against the number of features, and the size to take."""
     from maskrank import plot_size_curve
@@ -196,6 +206,8 @@ PICTURES: dict[str, Picture | Screen] = {
     "tutorial_history": Picture("tutorial", (6.4, 4.0), history),
     "tutorial_correlation": Picture("tutorial", (6.0, 4.2), correlation),
     "images_map": Picture("images", (6.4, 2.5), importance_map),
+    "explain_beeswarm": Picture("explain", (6.4, 3.0), beeswarm),
+    "explain_waterfall": Picture("explain", (6.4, 3.0), waterfall),
     "size_curve": Picture("size", (6.4, 3.2), size_curve),
     "needles": Picture("wide", (6.4, 3.2), needles),
 }

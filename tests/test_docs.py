@@ -49,14 +49,15 @@ def generated() -> set[str]:
 @pytest.fixture
 def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that end after a few batches: enough to see that the code of a page runs."""
-    from maskrank.core.config import DEFAULT, PRESETS
+    from maskrank.core.config import PRESETS
 
-    quick = DEFAULT.using(max_batches=24, phase1_batches=16, calibration__steps=24, predictor__cycles=(24,))
-    monkeypatch.setitem(PRESETS, "default", quick)
+    quick = {"max_batches": 24, "phase1_batches": 16, "calibration__steps": 24, "predictor__cycles": (24,)}
+    for name in ("default", "measured"):
+        monkeypatch.setitem(PRESETS, name, PRESETS[name].using(**quick))
 
 
 @pytest.mark.parametrize(
-    "name", ["baseline", "compare", "first_answer", "images", "make_table", "regression", "tutorial"]
+    "name", ["baseline", "compare", "explain", "first_answer", "images", "make_table", "regression", "tutorial"]
 )
 @pytest.mark.usefixtures("few_batches")
 def test_snippets_run_and_their_pictures_are_drawn(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +195,17 @@ def test_the_help_of_every_command_is_in_the_reference(tmp_path: Path, monkeypat
     monkeypatch.setattr(making, "GENERATED", tmp_path)
     making.make_help()
     text = (tmp_path / making.HELP).read_text(encoding="utf-8")
-    for command in ("rank", "predict", "demo", "compare", "sweep", "study", "datasets list", "datasets path"):
+    for command in (
+        "rank",
+        "predict",
+        "explain",
+        "demo",
+        "compare",
+        "sweep",
+        "study",
+        "datasets list",
+        "datasets path",
+    ):
         assert f"# maskrank {command}\n\n```text\nUsage: maskrank {command} [OPTIONS]" in text
 
 

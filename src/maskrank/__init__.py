@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
     from maskrank.estimators import DualNetRegressor as DualNetRegressor
     from maskrank.estimators import load as load
+    from maskrank.estimators.explanation import Explanation as Explanation
     from maskrank.estimators.ranking import Ranking as Ranking
     from maskrank.plots import plot_size_curve as plot_size_curve
 
@@ -24,6 +25,7 @@ _HOMES = {
     "Callback": "maskrank.core.recorder",
     "DualNetClassifier": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
+    "Explanation": "maskrank.estimators.explanation",
     "ImageCNN": "maskrank.core.method.image_cnn",
     "Progress": "maskrank.core.recorder",
     "Ranking": "maskrank.estimators.ranking",
@@ -34,6 +36,7 @@ __all__ = [
     "Callback",
     "DualNetClassifier",
     "DualNetRegressor",
+    "Explanation",
     "ImageCNN",
     "Progress",
     "Ranking",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maskrank.images import among_chosen, overlay
+from maskrank.layouts import by_size, shades, swarm, waterfall, with_values
 from maskrank.size_choice import smallest_size
 
 if TYPE_CHECKING:
@@ -165,6 +166,92 @@ def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.locator_params(axis="x", integer=True)
     ax.set_ylabel(str(sweep["metric"].iloc[0]))
     ax.legend()
+    return ax
+
+
+def plot_beeswarm(
+    values: Array, data: Array, names: Sequence[str], n: int = 20, *, label: str, ax: Axes | None = None
+) -> Axes:
+    """What features add to the predictions of all rows: a line a feature, a dot a row.
+
+    Parameters
+    ----------
+    values, data : ndarray (rows, s)
+        What each feature adds, and its own value, which colours the dot: low blue, high vermilion.
+    names : sequence of str
+    n : int
+        How many features are shown, those of the largest mean absolute values.
+    label : str
+        What is explained.
+    ax : Axes, optional
+    """
+    if n < 1:
+        raise ValueError(f"n={n} must be at least 1: it is the number of features to show")
+    shown = by_size(values, n)
+    ax = _axes(ax, height=1.4 + 0.36 * len(shown))
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("values", [BLUE, VERMILION])
+    low, high = float(values[:, shown].min()), float(values[:, shown].max())
+    for line, i in enumerate(shown):
+        heights = line + swarm(values[:, i], low, high)
+        dots = ax.scatter(values[:, i], heights, c=shades(data[:, i]), cmap=colours, vmin=0, vmax=1, s=9, linewidths=0)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_yticks(np.arange(len(shown)), [_short(names[i]) for i in shown], parse_math=False)
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set_xlabel(f"added to the {label}", parse_math=False)
+    if ax.figure is not None:
+        bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=40)
+        bar.set_ticklabels(["low", "high"])
+        bar.set_label("value of the feature", labelpad=-10)
+        bar.outline.set_visible(False)
+    return ax
+
+
+def plot_waterfall(
+    values: Array,
+    base: float,
+    row: Array,
+    names: Sequence[str],
+    *,
+    label: str,
+    most: int = 12,
+    ax: Axes | None = None,
+) -> Axes:
+    """What features add to the prediction of one row, from the base value on top to the prediction below.
+
+    Parameters
+    ----------
+    values, row : ndarray (s,)
+        What each feature adds, and its own value.
+    base : float
+        The prediction without any feature.
+    names : sequence of str
+    label : str
+        What is explained.
+    most : int
+        Steps; beyond, the smallest values are summed up.
+    ax : Axes, optional
+    """
+    steps = waterfall(values, base, most)
+    ax = _axes(ax, height=1.6 + 0.34 * len(steps))
+    places = np.arange(len(steps))
+    sizes = [step.value for step in steps]
+    colours = [VERMILION if size > 0 else BLUE for size in sizes]
+    bars = ax.barh(places, sizes, left=[step.start for step in steps], color=colours, height=0.7)
+    ax.bar_label(bars, [f"{size:+.3g}" for size in sizes], padding=3, fontsize="small")
+    for place, step in enumerate(steps[:-1]):
+        ax.plot([step.end] * 2, [place - 0.35, place + 1.35], color=_MUTED, linewidth=0.8)
+    for level, style in ((base, ":"), (steps[-1].end, "--")):
+        ax.axvline(level, color="black", linestyle=style, linewidth=0.8)
+    shown = [with_values(names, row, step) for step in steps]
+    ax.set_yticks(places, [f"{_short(name)} = {x}" if x else name for name, x in shown], parse_math=False)
+    ax.set_ylim(len(steps) - 0.5, -0.5)
+    reached = [base, *(step.end for step in steps)]
+    space = 0.18 * (max(reached) - min(reached)) or 1.0  # for the numbers beside the bars
+    ax.set_xlim(min(reached) - space, max(reached) + space)
+    note = f"dotted: {base:.4g}, without any feature; dashed: {steps[-1].end:.4g}, for this row"
+    ax.set_xlabel(f"{label}\n{note}", parse_math=False)
     return ax
 
 

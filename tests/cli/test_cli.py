@@ -246,7 +246,7 @@ def test_datasets_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_version_and_help() -> None:
     assert run("--version")[0].strip() == f"maskrank {maskrank.__version__}"
-    for command in (["rank"], ["predict"], ["demo"], ["datasets", "list"], ["datasets", "path"]):
+    for command in (["rank"], ["predict"], ["explain"], ["demo"], ["datasets", "list"], ["datasets", "path"]):
         assert "Example: maskrank" in run(*command, "--help")[0]
 
 

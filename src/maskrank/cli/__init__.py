@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import maskrank
-from maskrank.cli import datasets, ranking, studies
+from maskrank.cli import datasets, explaining, ranking, studies
 
 app = typer.Typer(
     name="maskrank",
@@ -30,6 +30,14 @@ def main(
         raise typer.Exit
 
 
-for _command in (ranking.rank, ranking.predict, ranking.demo, studies.compare, studies.sweep, studies.study):
+for _command in (
+    ranking.rank,
+    ranking.predict,
+    explaining.explain,
+    ranking.demo,
+    studies.compare,
+    studies.sweep,
+    studies.study,
+):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")

@@ -20,4 +20,7 @@ JUDGED = 1 << 24  # inputs of held-out rows, of all nets, in one forward
 PREDICTED_ROWS = 1 << 14  # rows of one forward of the predictor
 MASKS = 1 << 22  # bits of the masks that a value function is asked for at once
 VALUED = 1 << 21  # hidden values of the nets of a value function in one forward
+SUBSET_HIDDEN = 1 << 18  # hidden values of one net of a subset predictor: they should stay in the caches
+EXPLAINED = 1 << 18  # bits of the masks of all rows that are explained at once
+EXPLAINED_ROWS = 1 << 11  # such rows
 SCANNED_COLUMNS = 1 << 14  # columns of a table stored row by row that are scanned in one go

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from maskrank.core.method.tasks import Task
     from maskrank.core.recorder import History
     from maskrank.core.scoring.size_curve import SizeCurve
+    from maskrank.core.scoring.subset_predictor import SubsetPredictor
     from maskrank.estimators.ranking import Ranking
     from maskrank.estimators.scaling import Array, Scaling
     from maskrank.estimators.stability import Stability
@@ -46,12 +47,21 @@ class Attributes:
     n_features_in_: int
     feature_names_in_: Array
 
+    _subset_predictor: SubsetPredictor | None  # None where scores are not measured
     _frame_kind: Literal["pandas", "polars"]
     _x_scaling: Scaling
     _y_scaling: Any  # of a regression: Scaling; of a classification: None
 
     def _decode(self, outputs: Tensor) -> Array:
         """Outputs of the predictor as predictions in the units of y."""
+        raise NotImplementedError
+
+    def _explained(self, outputs: Tensor) -> Array:
+        """Outputs of the predictor as the numbers that are explained: (n, outputs) -> (n, predictions)."""
+        raise NotImplementedError
+
+    def _output_names(self) -> list[Any]:
+        """What these numbers are of: the classes, or the numbers of the targets."""
         raise NotImplementedError
 
     def _set_ranking(self, ranking: Any) -> None:

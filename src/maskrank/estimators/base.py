@@ -20,6 +20,7 @@ from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring.signal import beats_constant
 from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.estimators.display import DisplayMixin
+from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
@@ -41,7 +42,7 @@ from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
 
 
-class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
+class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
     """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
     def __init__(
@@ -144,6 +145,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         self.history_ = trained.history
         self.size_curve_ = trained.curve if curve is None else curve
         self.predictor_ = trained.predictor.cpu().double()
+        self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
         self._set_ranking(trained.ranking)
         self._x_scaling = prepared.x_scaling.take(self.support_)
         self._y_scaling = prepared.y_scaling
@@ -172,7 +174,7 @@ class DualNetBase(PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, Ba
         return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
-    # `_decode`, `_target_document` and `_restore_target`, see `Attributes`.
+    # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`.
     _target_checks: ClassVar[dict[str, Any]]  # arguments of scikit-learn's validation
     _standardizes_target: ClassVar[bool] = True  # whether ``standardize`` is about numbers to predict, too
 

@@ -94,6 +94,12 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _decode(self, outputs: Tensor) -> Array:
         return np.asarray(self.classes_[self._probabilities(outputs).argmax(axis=1)])
 
+    def _explained(self, outputs: Tensor) -> Array:
+        return self._probabilities(outputs)
+
+    def _output_names(self) -> list[Any]:
+        return list(self.classes_.tolist())
+
     def _measure(self, target: Array, outputs: Tensor) -> float:
         return float((self._probabilities(outputs).argmax(axis=1) == target).mean())
 

@@ -25,6 +25,7 @@ from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.core.scoring.size_curve import SizeCurve
+from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.sizing import choose_size
 from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
@@ -112,7 +113,8 @@ class Prepared:
 class Trained:
     """The ranking of all columns, the predictor, and the history of the training.
 
-    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran.
+    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran;
+    ``subset_predictor`` predicts from subsets of the chosen columns, and is None where scores are not measured.
     """
 
     ranking: Ranking
@@ -121,6 +123,7 @@ class Trained:
     history: History
     config: TrainConfig
     curve: SizeCurve | None
+    subset_predictor: SubsetPredictor | None
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
@@ -164,7 +167,15 @@ def train(
             callbacks=callbacks,
         )
     _check_finite(result.ranking, settings.config)
-    return Trained(result.ranking, result.predictor, result.held_out, result.history, result.config, result.curve)
+    return Trained(
+        ranking=result.ranking,
+        predictor=result.predictor,
+        held_out=result.held_out,
+        history=result.history,
+        config=result.config,
+        curve=result.curve,
+        subset_predictor=None if result.measured is None else result.measured.value.predictor,
+    )
 
 
 def find_size(

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,13 +18,16 @@ from torch import Tensor
 
 import maskrank
 from maskrank.core.engine.predictor import Predictor
+from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.predictor.specs import predictor_from_spec
+from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.estimators.preparation import net_maker
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 6
+FORMAT = 7
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
+_SUBSETS = "subset_predictor."
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,32 @@ class StoredModel:
     arrays : dict of str to ndarray
     predictor : Predictor
         (rows, s) -> (rows, outputs).
+    subset_predictor : SubsetPredictor or None
+        What explains a row; None where scores are not measured.
     """
 
     document: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     predictor: Predictor
+    subset_predictor: SubsetPredictor | None
 
 
 def write_model(
-    path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, NDArray[Any]], predictor: Predictor
+    path: str | os.PathLike[str],
+    document: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    predictor: Predictor,
+    subset_predictor: SubsetPredictor | None,
 ) -> None:
     """Write a model file, whole or not at all."""
     check_writable(path)
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     tensors |= {_PREDICTOR + name: tensor.contiguous() for name, tensor in predictor.state_dict().items()}
-    document = {"format": FORMAT, "version": maskrank.__version__, "predictor": predictor.spec(), **document}
+    specs: dict[str, Any] = {"predictor": predictor.spec(), "subset_predictor": None}
+    if subset_predictor is not None:
+        specs["subset_predictor"] = subset_predictor.spec()
+        tensors |= {_SUBSETS + name: tensor.contiguous() for name, tensor in subset_predictor.tensors().items()}
+    document = {"format": FORMAT, "version": maskrank.__version__, **specs, **document}
     write_atomically(path, tensors_to_bytes(tensors, {_KEY: json.dumps(document)}))
 
 
@@ -65,20 +79,35 @@ def read_model(path: str | os.PathLike[str], operator: Any = None) -> StoredMode
         Makes the net of a predictor that is the user's own.
     """
     document, tensors = _read(Path(path))
-    own = {name.removeprefix(_PREDICTOR): value for name, value in tensors.items() if name.startswith(_PREDICTOR)}
-    arrays = {name: value.numpy() for name, value in tensors.items() if not name.startswith(_PREDICTOR)}
+    arrays = {name: value.numpy() for name, value in tensors.items() if not name.startswith((_PREDICTOR, _SUBSETS))}
     try:
-        predictor = predictor_from_spec(document["predictor"], own, document["task"]["n_outputs"], net_maker(operator))
+        n_outputs, own = document["task"]["n_outputs"], _named(tensors, _PREDICTOR)
+        predictor = predictor_from_spec(document["predictor"], own, n_outputs, net_maker(operator))
+        subset_predictor = _subset_predictor(document["subset_predictor"], _named(tensors, _SUBSETS), n_outputs)
     except RuntimeError as error:
         raise ValueError(f"operator={operator!r} does not fit the saved net: {error}") from error
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
-    return StoredModel(document, arrays, predictor.eval().requires_grad_(False))
+    return StoredModel(document, arrays, predictor.eval().requires_grad_(False), subset_predictor)
 
 
 def as_tuples(document: dict[str, Any]) -> dict[str, Any]:
     """JSON knows no tuples: turn its lists back into them."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
+def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without the prefix."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _subset_predictor(
+    spec: dict[str, Any] | None, tensors: dict[str, Tensor], n_outputs: int
+) -> SubsetPredictor | None:
+    if spec is None:
+        return None
+    nets = cast(StackedMLP, predictor_from_spec(spec, tensors, n_outputs))
+    return SubsetPredictor.of(nets.eval().requires_grad_(False), tensors)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

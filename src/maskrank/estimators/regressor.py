@@ -58,6 +58,12 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
         values: Array = self._y_scaling.undo(outputs.numpy())
         return values[:, 0] if self._single_output else values
 
+    def _explained(self, outputs: Tensor) -> Array:
+        return as_columns(self._decode(outputs))
+
+    def _output_names(self) -> list[Any]:
+        return list(range(self.n_outputs_))
+
     def _measure(self, target: Array, outputs: Tensor) -> float:
         return float(np.square(self._decode(outputs) - target).mean())
 

@@ -57,7 +57,7 @@ class StorageMixin(Attributes, BaseEstimator):
         arrays |= {name: values for name, values in optional.items() if values is not None}
         if self.stability_ is not None:
             arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
-        write_model(path, document, arrays, self.predictor_)
+        write_model(path, document, arrays, self.predictor_, self._subset_predictor)
 
     @classmethod
     def _restored(cls, stored: StoredModel, operator: Any) -> Any:
@@ -69,6 +69,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model.config_ = TrainConfig.from_dict(document["config"])
         model.history_ = History.from_dict(document["history"])
         model.predictor_ = stored.predictor
+        model._subset_predictor = stored.subset_predictor
         names = tuple(document["names"])
         model.n_features_in_ = len(names)
         if document["has_names"]:

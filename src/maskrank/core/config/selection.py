@@ -159,6 +159,10 @@ class ScoreConfig:
         Share of the variance of scores that may be due to the sampling of orders; then no more are drawn.
     max_evaluations : int
         Pairs of a row and a subset that are evaluated; of more held-out rows, some judge.
+    explained_subsets : int
+        Subsets that explain a row: all of them where there are so few, else about so many, by random orders.
+    min_explained_pairs : int
+        Antithetic pairs of orders at least.
     max_size : int
         The most features that are selected where their number is chosen, unless a bound is given.
     max_all_features : int
@@ -198,6 +202,8 @@ class ScoreConfig:
     max_pairs: int = 8  # a time limit
     sampling_share: float = 0.1  # not measured
     max_evaluations: int = 1 << 18  # a time limit
+    explained_subsets: int = 1 << 10  # a time limit
+    min_explained_pairs: int = 4  # not measured
     max_size: int = 50  # a time limit
     max_all_features: int = 50  # a time limit
     min_rows: int = 8  # not measured

@@ -82,6 +82,15 @@ class MaskedNets:
         return inputs * bits
 
     @torch.no_grad()
+    def added_by_feature(self, x: Tensor) -> Tensor:
+        """What each feature adds to each net's first layer: (rows, s) -> (folds, rows, s, hidden)."""
+        inputs, weights, (n, s) = self.nets.inputs(x), self.nets.weights[0], x.shape
+        (n_folds, _, hidden), n_bins = weights.shape, self.bits_per_input - 1
+        by_columns = torch.einsum("rs,fsh->frsh", x, weights[:, :s])
+        on_bins = weights[:, s:].reshape(n_folds, s, n_bins, hidden)
+        return by_columns + torch.einsum("rsb,fsbh->frsh", inputs[:, s:].reshape(n, s, n_bins), on_bins)
+
+    @torch.no_grad()
     def outputs(self, inputs: Tensor, masks: Tensor) -> Tensor:
         """Each fold's net on its own rows.
 

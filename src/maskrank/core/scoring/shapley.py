@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
 
 import torch
@@ -18,7 +19,9 @@ from torch import Tensor
 
 from maskrank.core import limits
 
-Game = Callable[[Tensor], Tensor]  # (subsets, rows, players) of bool -> (subsets, rows); the empty subset's value is 0
+# (subsets, rows, players) of bool -> (subsets, rows), or (subsets, rows, outputs) for several games in one; the empty
+# subset's value is 0.
+Game = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,6 @@ class Shares:
         return (self.values - excess).clamp(min=0.0)
 
 
-@torch.no_grad()
 def exact_shares(game: Game, n: int, s: int) -> Shares:
     """Shares by the values of all subsets.
 
@@ -76,14 +78,17 @@ def exact_shares(game: Game, n: int, s: int) -> Shares:
     s : int
         Players; 2^s subsets are evaluated.
     """
+    return Shares.of(exact_row_shares(game, n, s))
+
+
+@torch.no_grad()
+def exact_row_shares(game: Game, n: int, s: int) -> Tensor:
+    """Each row's shares, by the values of all subsets: (n, s), or (n, s, outputs)."""
     numbers = torch.arange(1, 2**s)
     subsets = (numbers.unsqueeze(1) >> torch.arange(s)) & 1  # (2^s - 1, s)
     weights = _subset_weights(subsets)
-    of_rows = torch.zeros((n, s), dtype=torch.float64)
-    for some, weight in zip(_split(subsets.bool(), n * s), _split(weights, n * s), strict=True):
-        values = game(some.unsqueeze(1).expand(-1, n, -1))  # (some, n)
-        of_rows += values.double().cpu().t() @ weight
-    return Shares.of(of_rows)
+    parts = zip(_split(subsets.bool(), n * s), _split(weights, n * s), strict=True)
+    return reduce(torch.add, (_weighted(game(some.unsqueeze(1).expand(-1, n, -1)), weight) for some, weight in parts))
 
 
 @torch.no_grad()
@@ -112,19 +117,42 @@ def sampled_shares(
     pairs: list[Tensor] = []
     for drawn in range(1, max_pairs + 1):
         order = torch.rand((n, s), generator=generator).argsort(dim=1)
-        pairs.append((_gains(game, order.argsort(dim=1)) + _gains(game, order.flip(1).argsort(dim=1))) / 2)
+        pairs.append(antithetic_gains(game, order))
         if drawn >= max(2, min_pairs) and _share_of_sampling(torch.stack(pairs)) <= sampling_share:
             break
     return Shares.of(torch.stack(pairs).mean(dim=0))
 
 
+@torch.no_grad()
+def antithetic_gains(game: Game, order: Tensor) -> Tensor:
+    """What each player adds to those before it, the mean of an order and its reverse.
+
+    Parameters
+    ----------
+    game : Game
+    order : Tensor (n, s)
+        The players in each row's order.
+
+    Returns
+    -------
+    Tensor (n, s) or (n, s, outputs)
+    """
+    return (_gains(game, order.argsort(dim=1)) + _gains(game, order.flip(1).argsort(dim=1))) / 2
+
+
 def _gains(game: Game, places: Tensor) -> Tensor:
-    """What each player adds to those before it: places of the players in each row's order (n, s) -> (n, s)."""
+    """What each player adds to those before it: places of the players in each row's order (n, s) -> (n, s, ...)."""
     n, s = places.shape
     sizes = torch.arange(1, s + 1)
-    values = torch.cat([game(places < some.view(-1, 1, 1)).double().cpu() for some in _split(sizes, n * s)])  # (s, n)
-    gains = values.diff(dim=0, prepend=torch.zeros((1, n), dtype=torch.float64))
-    return gains.t().gather(1, places)
+    values = torch.cat([game(places < some.view(-1, 1, 1)).double().cpu() for some in _split(sizes, n * s)])
+    gains = values.diff(dim=0, prepend=torch.zeros_like(values[:1])).transpose(0, 1)  # (n, s, ...)
+    return gains.gather(1, places.view(n, s, *[1] * (gains.dim() - 2)).expand_as(gains))
+
+
+def _weighted(values: Tensor, weight: Tensor) -> Tensor:
+    """Sums over the subsets: (subsets, n, ...), (subsets, s) -> (n, s, ...)."""
+    sums = values.double().cpu().flatten(1).t() @ weight  # (n * ..., s)
+    return sums.view(*values.shape[1:], -1).movedim(-1, 1)
 
 
 def _share_of_sampling(pairs: Tensor) -> float:

@@ -16,6 +16,7 @@ from maskrank.core.config import ScoreConfig, TrainConfig
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.masked_nets import MaskedNets, ScoredRows, cross_fitted_rows, train_masked_nets
 from maskrank.core.scoring.shapley import Shares, exact_shares, sampled_shares
+from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,15 @@ class ValueFunction:
     Attributes
     ----------
     table : JudgedTable
-    nets : MaskedNets
-        One net for each fold.
+    predictor : SubsetPredictor
+        The nets, one for each fold, and the best constant answer.
     inputs : Tensor (folds, rows, inputs)
         Of the rows held out, as the nets take them.
     y : Tensor (folds, rows, ...)
         Of these rows.
-    constant : Tensor (outputs,)
-        The best constant answer.
     shrinkage : Tensor (folds, rows, s + 1)
-        The factor of the nets' outputs, apart from the constant, for each row and size of a subset.
+        The factor of the nets' outputs, apart from the constant, for each row and size of a subset; other rows chose
+        it. The predictor's own factors are chosen by all rows.
     unit : float
         Values are in multiples of it: 1 for classes, whose values are in nats, and the loss of the constant answer for
         numbers, whose values are shares of the variance.
@@ -61,10 +61,9 @@ class ValueFunction:
 
     task: Task
     table: JudgedTable
-    nets: MaskedNets
+    predictor: SubsetPredictor
     inputs: Tensor
     y: Tensor
-    constant: Tensor
     shrinkage: Tensor
     unit: float
 
@@ -81,7 +80,8 @@ class ValueFunction:
     @property
     def baseline(self) -> float:
         """The loss of the constant answer, in units: the most that there is to be saved."""
-        return float(_constant_losses(self.task, self.constant, self.y.flatten(0, 1)).mean()) / self.unit
+        losses = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1))
+        return float(losses.mean()) / self.unit
 
     def __call__(self, masks: Tensor) -> Tensor:
         """The loss that each row saves by each subset: (subsets, rows, s) of bool -> (subsets, rows)."""
@@ -90,7 +90,7 @@ class ValueFunction:
     def saved(self, outputs: Tensor) -> Tensor:
         """The loss that outputs save over the constant answer: (subsets, rows, outputs) -> (subsets, rows)."""
         y = self.y.flatten(0, 1)
-        return (_constant_losses(self.task, self.constant, y) - self.task.loss(outputs, y)) / self.unit
+        return (_constant_losses(self.task, self.predictor.constant, y) - self.task.loss(outputs, y)) / self.unit
 
     def errors(self, outputs: Tensor) -> Tensor:
         """What the task's metric is the mean of: (subsets, rows, outputs) -> (subsets, rows)."""
@@ -99,10 +99,8 @@ class ValueFunction:
     def outputs(self, masks: Tensor) -> Tensor:
         """The shrunk outputs for each row and subset: (subsets, rows, s) of bool -> (subsets, rows, outputs)."""
         folds = masks.unflatten(1, self.inputs.shape[:2]).to(self.inputs.device)  # type: ignore[no-untyped-call]
-        sizes = folds.sum(dim=-1, keepdim=True)  # (subsets, folds, rows, 1)
-        factor = self.shrinkage.expand(len(masks), -1, -1, -1).gather(3, sizes)
-        outputs = self.constant + factor * (self.nets.outputs(self.inputs, folds) - self.constant)
-        return outputs.flatten(1, 2)
+        nets, constant = self.predictor.nets, self.predictor.constant
+        return shrunk(nets.outputs(self.inputs, folds), folds, constant, self.shrinkage).flatten(1, 2)
 
     def along(self, order: Tensor, *, config: TrainConfig, generator: torch.Generator) -> ValueFunction:
         """The same nets, trained on for the first 1, 2, ... features of an order alone: (s,).
@@ -116,12 +114,12 @@ class ValueFunction:
             table.y,
             table.rows.learned,
             order=order,
-            start=self.nets,
+            start=self.predictor.nets,
             config=config,
             generator=generator,
         )
         places = order.argsort().expand(*table.rows.held_out.shape, -1)
-        return _judged(self.task, table, nets, self.constant, places, config.score)
+        return _judged(self.task, table, nets, self.predictor.constant, places, config.score)
 
     def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
         """Shapley shares of the value of all features."""
@@ -184,9 +182,10 @@ def _judged(
     """The value function of trained nets; places (folds, rows, s) of the features in an order of each row."""
     held_out = table.rows.held_out
     inputs, y = nets.nets.inputs(table.x[held_out]), table.y[held_out]
-    shrinkage = _fit_shrinkage(task, nets, inputs, y, constant, places.to(inputs.device), config=config)
+    of_rows, by_size = _fit_shrinkage(task, nets, inputs, y, constant, places.to(inputs.device), config=config)
     unit = 1.0 if task.discrete else float(_constant_losses(task, constant, y.flatten(0, 1)).mean())
-    return ValueFunction(task, table, nets, inputs, y, constant, shrinkage, unit if unit > 0 else 1.0)
+    predictor = SubsetPredictor(nets, constant, by_size)
+    return ValueFunction(task, table, predictor, inputs, y, of_rows, unit if unit > 0 else 1.0)
 
 
 @torch.no_grad()
@@ -199,8 +198,8 @@ def _fit_shrinkage(
     places: Tensor,
     *,
     config: ScoreConfig,
-) -> Tensor:
-    """For each row and size the factor of the lowest loss on other rows: (folds, rows, s + 1).
+) -> tuple[Tensor, Tensor]:
+    """The factor of the lowest loss for each size: by other rows (folds, rows, s + 1), and by all rows (s + 1,).
 
     Parameters
     ----------
@@ -214,10 +213,11 @@ def _fit_shrinkage(
     part = torch.arange(n_folds * n, device=inputs.device) % config.shrinkage_parts
     own = torch.zeros((*losses.shape[:2], config.shrinkage_parts), device=inputs.device)  # (factors, s, parts)
     own.index_add_(2, part, losses)
-    best = (own.sum(dim=2, keepdim=True) - own).argmin(dim=0)  # (s, parts)
+    everyone = own.sum(dim=2, keepdim=True)
+    best = torch.cat([everyone - own, everyone], dim=2).argmin(dim=0)  # (s, parts + 1)
     factors = torch.tensor(config.shrinkage, device=inputs.device)[best]
-    by_size = torch.cat([torch.zeros_like(factors[:1]), factors])  # of no feature, the constant answer itself
-    return by_size.t()[part].view(n_folds, n, s + 1)
+    by_size = torch.cat([torch.zeros_like(factors[:1]), factors]).t()  # of no feature, the constant answer itself
+    return by_size[part].view(n_folds, n, s + 1), by_size[-1].contiguous()
 
 
 def _constant_losses(task: Task, constant: Tensor, y: Tensor) -> Tensor:

@@ -1,0 +1,117 @@
+"""Predictions from any subset of the chosen features, for any row: the mean of the masked nets, shrunk by size.
+
+It is what a `ValueFunction` is judged by, without the rows that judged it: small enough for a model file.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from maskrank.core import limits
+from maskrank.core.engine.layers import ACTIVATIONS
+from maskrank.core.engine.stacked_mlp import StackedMLP
+from maskrank.core.scoring.masked_nets import MaskedNets
+
+
+def shrunk(outputs: Tensor, masks: Tensor, constant: Tensor, factors: Tensor) -> Tensor:
+    """Outputs moved towards the constant answer, by the factor for the size of each subset.
+
+    Parameters
+    ----------
+    outputs : Tensor (subsets, ..., outputs)
+    masks : Tensor (subsets, ..., s) of bool
+    constant : Tensor (outputs,)
+    factors : Tensor (..., s + 1) or (s + 1,)
+    """
+    sizes = masks.sum(dim=-1, keepdim=True)  # (subsets, ..., 1)
+    factor = factors.expand(*sizes.shape[:-1], -1).gather(-1, sizes)
+    return constant + factor * (outputs - constant)
+
+
+@dataclass(frozen=True)
+class SubsetPredictor:
+    """Predicts a row from any subset of its s chosen features.
+
+    Attributes
+    ----------
+    nets : MaskedNets
+        One net for each fold.
+    constant : Tensor (outputs,)
+        The best constant answer: the prediction from no feature.
+    shrinkage : Tensor (s + 1,)
+        The factor of the nets' outputs, apart from the constant, for each size of a subset; 0 for the empty one.
+    """
+
+    nets: MaskedNets
+    constant: Tensor
+    shrinkage: Tensor
+
+    @property
+    def n_features(self) -> int:
+        """The number s of chosen features."""
+        return len(self.shrinkage) - 1
+
+    def cpu(self) -> SubsetPredictor:
+        """A copy on the CPU."""
+        nets = copy.deepcopy(self.nets.nets).cpu().requires_grad_(False)
+        return SubsetPredictor(MaskedNets(nets), self.constant.cpu(), self.shrinkage.cpu())
+
+    def outputs(self, x: Tensor, masks: Tensor) -> Tensor:
+        """The mean of all nets' outputs, shrunk by size.
+
+        Parameters
+        ----------
+        x : Tensor (rows, s)
+        masks : Tensor (subsets, rows, s) of bool
+
+        Returns
+        -------
+        Tensor (subsets, rows, outputs)
+        """
+        return self.of_rows(x)(masks)
+
+    def of_rows(self, x: Tensor) -> Callable[[Tensor], Tensor]:
+        """`outputs` of these rows (rows, s), as a function of the masks alone.
+
+        The first layer is linear: what each feature adds to it is computed once, for all subsets.
+        """
+        added = self.nets.added_by_feature(x)  # (folds, rows, s, hidden)
+        widest = max(weight.shape[2] for weight in self.nets.nets.weights)
+        at_once = max(1, limits.SUBSET_HIDDEN // (len(x) * widest))
+
+        def outputs(masks: Tensor) -> Tensor:
+            parts = torch.split(masks, at_once)
+            return torch.cat([shrunk(self._mean(added, some), some, self.constant, self.shrinkage) for some in parts])
+
+        return outputs
+
+    @torch.no_grad()
+    def _mean(self, added: Tensor, masks: Tensor) -> Tensor:
+        """Of the nets' outputs: (folds, rows, s, hidden), (subsets, rows, s) -> (subsets, rows, outputs)."""
+        nets, bits = self.nets.nets, masks.transpose(0, 1).to(added.dtype)  # (rows, subsets, s)
+        total = torch.zeros((bits.shape[0] * bits.shape[1], len(self.constant)), dtype=added.dtype, device=added.device)
+        for net, of_net in enumerate(added):
+            hidden = torch.baddbmm(nets.biases[0][net], bits, of_net).flatten(0, 1)  # (rows * subsets, hidden)
+            for weight, bias in zip(nets.weights[1:], nets.biases[1:], strict=True):
+                hidden = torch.addmm(bias[net], ACTIVATIONS[nets.activation](hidden), weight[net])
+            total += hidden
+        return (total / len(added)).view(*bits.shape[:2], -1).transpose(0, 1)
+
+    def spec(self) -> dict[str, Any]:
+        """How to build its nets again, as JSON holds it."""
+        return self.nets.nets.spec()
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All its numbers; those of the nets by the names of their ``state_dict``."""
+        return {"constant": self.constant, "shrinkage": self.shrinkage, **self.nets.nets.state_dict()}
+
+    @classmethod
+    def of(cls, nets: StackedMLP, tensors: dict[str, Tensor]) -> SubsetPredictor:
+        """From the nets that ``spec`` describes, and ``tensors``."""
+        return cls(MaskedNets(nets), tensors["constant"], tensors["shrinkage"])

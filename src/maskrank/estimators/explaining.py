@@ -1,0 +1,120 @@
+"""``explain``: what each chosen feature adds to the prediction of a row."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from maskrank.core.scoring.explanation import add_up_to, explain_rows
+from maskrank.core.scoring.subset_predictor import SubsetPredictor
+from maskrank.estimators.explanation import Explanation
+from maskrank.estimators.prediction import PredictionMixin
+from maskrank.estimators.preparation import frame_kind, resolve_seed, torch_threads
+from maskrank.estimators.scaling import Array
+
+
+class ExplanationMixin(PredictionMixin, SelectorMixin):
+    """``explain`` and ``explain_selected``."""
+
+    def explain(self, X: Any, *, random_state: Any = None) -> Explanation:
+        """What each chosen feature adds to the prediction of each row: Shapley values.
+
+        What is explained is the prediction in the units of y, or the probabilities of the classes. A feature's value
+        is what it adds to the features before it, averaged over all orders of the chosen features. The predictions
+        from parts of the features are those of the nets that measured the scores, which were trained with random
+        parts of the features left out. All parts are evaluated for up to 10 features; beyond, random orders are
+        drawn, the same for all rows.
+
+        A row's values and its base value, the prediction without any feature, add up to what ``predict`` or
+        ``predict_proba`` says. As these predict with other nets, which always know all chosen features, a difference
+        is left: ``adjustments``. It is split over the row's features in proportion to their absolute values, and
+        equally where all of them are 0. Where it is large beside the prediction less the base value, the values tell
+        less about the model.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix (n, d)
+        random_state : int, Generator, RandomState or None
+            Draws the orders where there are more than 10 features. None takes the model's ``random_state`` where it is
+            a whole number, else 0: the result is reproducible.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        ValueError
+            The model's scores are not measured (preset "paper"), so there are no such nets.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from maskrank import DualNetRegressor
+        >>> X = np.random.default_rng(0).standard_normal((200, 5))
+        >>> model = DualNetRegressor(2, preset="measured", max_batches=60, random_state=0).fit(X, X[:, 0] - X[:, 3])
+        >>> explained = model.explain(X)
+        >>> explained.values.shape
+        (200, 2)
+        >>> np.allclose(explained.base_values + explained.values.sum(axis=1), model.predict(X))
+        True
+        """
+        predictor = self._checked_subset_predictor()
+        return self._explain_chosen(predictor, self._chosen_columns(X), X, random_state)
+
+    def explain_selected(self, X: Any, *, random_state: Any = None) -> Explanation:
+        """`explain` for rows that hold the chosen features alone.
+
+        Parameters
+        ----------
+        X : array or frame (n, s)
+            Columns in the order of ``get_feature_names_out()``.
+        random_state : as in ``explain``
+        """
+        predictor = self._checked_subset_predictor()
+        return self._explain_chosen(predictor, self._selected_array(X), X, random_state)
+
+    def _checked_subset_predictor(self) -> SubsetPredictor:
+        check_is_fitted(self)
+        if self._subset_predictor is None:
+            raise ValueError(
+                "explain is not offered for this model, whose scores are not measured: fit it with preset='measured'"
+            )
+        return self._subset_predictor
+
+    def _explain_chosen(self, predictor: SubsetPredictor, chosen: Array, X: Any, random_state: Any) -> Explanation:
+        """Of the chosen columns (n, s); X says which kind of frame the user has."""
+
+        def decode(outputs: Tensor) -> Tensor:
+            return torch.from_numpy(self._explained(outputs))
+
+        generator = torch.Generator().manual_seed(self._explaining_seed(random_state))
+        scaled = torch.from_numpy(self._x_scaling.apply(chosen))
+        with torch_threads(1):
+            base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
+        predictions, names = decode(self._outputs(chosen)), self._output_names()
+        values = add_up_to(shares, base, predictions, together=self.task_.discrete)
+        single = len(names) == 1 or (self.task_.discrete and len(names) == 2)
+        place = -1 if single else slice(None)  # of two classes the second, whose values are the first's, negated
+        return Explanation(
+            values=values[:, :, place].numpy().copy(),
+            base_values=base.expand_as(predictions)[:, place].numpy().copy(),
+            predictions=predictions[:, place].numpy().copy(),
+            adjustments=(predictions - base - shares.sum(dim=1))[:, place].numpy().copy(),
+            data=np.asarray(chosen),
+            feature_names=[str(name) for name in self.get_feature_names_out()],
+            output_names=names[-1:] if single else names,
+            probabilities=self.task_.discrete,
+            frame_kind=frame_kind(X),
+        )
+
+    def _explaining_seed(self, random_state: Any) -> int:
+        if random_state is None:
+            return int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
+        return resolve_seed(random_state)
