@@ -47,34 +47,15 @@ class Chosen(NamedTuple):
     time_ratio: float
 
 
-def fit_auto(model: Any, X: Any, y: Any) -> Any:
-    try:
-        return model.fit(X, y)
-    except ValueError as error:
-        if "n_features_to_select" not in str(error):
-            raise
-        raise SystemExit(f'this version has no n_features_to_select="auto": {error}') from error
-
-
-def largest_size(curve: Any) -> int:
-    """The bound of "auto": the largest size on its curve, whose sizes are a column, a field or an attribute."""
-    for name in ("size", "sizes", "n_features"):
-        if isinstance(getattr(curve, name, None), list | tuple | np.ndarray):
-            return int(max(getattr(curve, name)))
-        if hasattr(curve, "keys") and name in curve.keys():  # noqa: SIM118, a frame has keys, too
-            return int(max(curve[name]))
-    raise TypeError(f"size_curve_ of type {type(curve).__name__} has no sizes that this benchmark can read")
-
-
 def auto_fit(options: Options, name: str, seed: int) -> Chosen:
     rows, d = (512, 10) if name in PAPER_PROBLEMS else (1000, 300)
     X, y, relevant = draw(options, name, seed, rows=rows, d=d)
     warm_up()
     started = cpu_seconds()
-    model = fit_auto(options.model(PROBLEMS[name][1], "auto", seed), X, y)
+    model = options.model(PROBLEMS[name][1], "auto", seed).fit(X, y)
     spent = cpu_seconds() - started
     started = cpu_seconds()
-    options.model(PROBLEMS[name][1], min(largest_size(model.size_curve_), d - 1), seed).fit(X, y)
+    options.model(PROBLEMS[name][1], int(model.size_curve_.sizes[-1]), seed).fit(X, y)
     return Chosen(int(model.n_features_), len(relevant), spent / (cpu_seconds() - started))
 
 
@@ -116,7 +97,7 @@ def held_out_fit(options: Options, name: str, size: Any, fold: int) -> tuple[flo
     )
     train, test = list(folds.split(X, y))[fold]
     model = options.model(kind, size, fold)
-    model = fit_auto(model, X[train], y[train]) if size == "auto" else model.fit(X[train], y[train])
+    model.fit(X[train], y[train])
     return float(model.score(X[test], y[test])), int(model.support_.sum())
 
 

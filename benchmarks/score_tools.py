@@ -159,7 +159,7 @@ class StageClock(Callback):
 def standard_errors(model: Any) -> Any:
     """Of the chosen features' shares, which a preset with measured scores has."""
     if model.feature_importances_std_ is None:
-        raise SystemExit(f"preset {model.preset!r} measures no scores: try --preset measured")
+        raise SystemExit(f"preset {model.preset!r} measures no scores: try --preset default")
     return model.feature_importances_std_
 
 
@@ -179,7 +179,8 @@ def value_function_of(model: Any, X: Any, y: Any) -> tuple[Any, MeasuredScores]:
     standard_errors(model)
     measured = results[-1].measured
     assert measured is not None
-    np.testing.assert_array_equal(measured.shares.values.numpy(), model.feature_importances_[model.support_])
+    shown = measured.shares.non_negative().numpy()
+    np.testing.assert_allclose(shown, model.feature_importances_[model.support_], atol=1e-11)
     return model, measured
 
 
@@ -191,7 +192,7 @@ def on_fresh_rows(model: Any, value: ValueFunction, X: Any, y: Any) -> ValueFunc
     factors = value.shrinkage.flatten(0, 1)[: model.config_.score.shrinkage_parts].mean(dim=0)  # (s + 1,)
     return replace(
         value,
-        inputs=value.nets.nets.inputs(torch.from_numpy(scaled)).expand(n_folds, -1, -1),
+        inputs=value.predictor.nets.nets.inputs(torch.from_numpy(scaled)).expand(n_folds, -1, -1),
         y=target.expand(n_folds, *target.shape),
         shrinkage=factors.expand(n_folds, n_rows, -1),
     )

@@ -67,7 +67,7 @@ def covered_fit(options: Options, name: str, seed: int) -> Covered:
     everything = value(torch.ones((1, value.n_rows, size), dtype=torch.bool)).double().mean()
     of_row = shares.of_rows.sum(dim=1)
     return Covered(
-        z=((shares.values - truth.values) / shares.errors).numpy(),
+        z=(model.feature_importances_[model.support_] - truth.values.numpy()) / shares.errors.numpy(),
         relevant=np.isin(np.flatnonzero(model.support_), relevant),
         exact=size <= model.config_.score.max_exact_size,
         gap=float(abs(shares.total - everything)),
@@ -115,7 +115,7 @@ class RowsOfValue:
     def __init__(self, value: ValueFunction) -> None:
         self.value = value
         self.num_groups = value.n_features  # as SAGE calls it
-        nets = value.nets.nets
+        nets = value.predictor.nets.nets
         self._nets = [MaskedNets(nets.take(torch.tensor([fold]))) for fold in range(len(value.inputs))]
 
     @torch.no_grad()
@@ -124,17 +124,17 @@ class RowsOfValue:
         value = self.value
         folds, places = rows // value.inputs.shape[1], rows % value.inputs.shape[1]
         factor = value.shrinkage[folds, places].gather(1, masks.sum(dim=1, keepdim=True))
-        outputs = torch.empty((len(rows), len(value.constant)))
+        outputs = torch.empty((len(rows), len(value.predictor.constant)))
         for fold in folds.unique().tolist():
             here = folds == fold
             inputs = value.inputs[fold, places[here]].unsqueeze(0)
             outputs[here] = self._nets[fold].outputs(inputs, masks[here][None, None])[0, 0]
-        return value.constant + factor * (outputs - value.constant)
+        return value.predictor.constant + factor * (outputs - value.predictor.constant)
 
     def saved(self, rows: Tensor, masks: Tensor) -> Tensor:
         """The loss that each row saves by its subset: (n,), (n, s) of bool -> (n,)."""
         value, y = self.value, self.value.y.flatten(0, 1)[rows]
-        both = torch.stack([value.constant.expand(len(rows), -1), self.outputs(rows, masks)])
+        both = torch.stack([value.predictor.constant.expand(len(rows), -1), self.outputs(rows, masks)])
         without, with_features = value.task.loss(both, y)
         return (without - with_features) / value.unit
 

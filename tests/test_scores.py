@@ -81,7 +81,7 @@ def test_a_verdict_says_what_was_wanted(tools):
 
 def test_single_rows_and_fresh_rows_have_the_values_of_the_value_function(scores, tools):
     X, y, _ = tools.draw(tools.Options(), "xor pair", 0, rows=100, d=6)
-    model = DualNetClassifier(3, preset="measured", max_batches=32, random_state=0)
+    model = DualNetClassifier(3, max_batches=32, random_state=0)
     model, measured = tools.value_function_of(model, X, y)
     value, rows = measured.value, torch.tensor([3, 41, 3, 99])
     masks = torch.tensor([[1, 0, 1], [1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()
@@ -91,7 +91,7 @@ def test_single_rows_and_fresh_rows_have_the_values_of_the_value_function(scores
         torch.testing.assert_close(found[i], expected, rtol=1e-4, atol=1e-6)
     fresh = tools.on_fresh_rows(model, value, X, y)
     assert fresh.n_rows == len(value.inputs) * len(X)
-    every = fresh.nets.nets.inputs(torch.from_numpy(model._x_scaling.apply(X[:, model.support_])).float())
+    every = fresh.predictor.nets.nets.inputs(torch.from_numpy(model._x_scaling.apply(X[:, model.support_])).float())
     torch.testing.assert_close(fresh.inputs[0], every)
     known = (fresh.inputs[0].unsqueeze(1) - value.inputs.flatten(0, 1)).abs().sum(dim=2).min(dim=0).values
     assert known.max() < 1e-4, "rows are scaled as in the fit"

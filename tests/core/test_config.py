@@ -104,7 +104,7 @@ def test_numpy_integers_are_whole_numbers() -> None:
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'fast' is not known; there are default, measured, paper, paper:xor"):
+    with pytest.raises(ValueError, match="'fast' is not known; there are default, paper, paper:xor"):
         preset("fast")
 
 

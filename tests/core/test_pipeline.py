@@ -26,23 +26,22 @@ class Stages(Callback):
 
 
 def fitted(
-    config: TrainConfig, *, required: torch.Tensor | None = None, callback: Callback | None = None
+    config: TrainConfig, *, size: int = 2, varying: tuple[int, ...] = tuple(range(D)), callback: Callback | None = None
 ) -> DualNetResult:
     """Class 1 where feature 3 is positive; the table has a column before each feature that is none."""
     g = torch.Generator().manual_seed(0)
-    x = torch.randn((200, D), generator=g)
+    x = torch.randn((200, D), generator=g) * torch.isin(torch.arange(D), torch.tensor(varying))
     y = (x[:, 3] > 0).long()
     names = [f"c{i}" for i in range(2 * D)]
-    features = Features(np.arange(1, 2 * D, 2), names, np.arange(2 * D) % 2 == 1)
+    features = Features(np.arange(1, 2 * D, 2), names, np.isin(np.arange(2 * D), 2 * np.array(varying) + 1))
     return fit_dual_net(
         BinaryTask(),
         Rows(x[:160], y[:160]),
         Rows(x[160:], y[160:]),
         features=features,
-        size=2,
+        size=size,
         config=config,
         generator=g,
-        required=required,
         callbacks=[] if callback is None else [callback],
     )
 
@@ -83,10 +82,32 @@ def test_scores_that_are_not_measured_are_the_anchored_derivatives(config: Train
     np.testing.assert_allclose(result.ranking.scores, raw - raw[left_out].mean())
 
 
-def test_required_features_are_in_whatever_the_search_finds() -> None:
-    result = fitted(QUICK, required=torch.tensor([11]))
-    assert "c23" in result.ranking.selected
+def test_where_few_features_vary_each_is_chosen_before_a_constant_one() -> None:
+    result = fitted(QUICK, varying=(3, 11), size=3)
+    assert {"c7", "c23"} < set(result.ranking.selected)
     assert result.history.facts[0] == f"screening: none, all {D} features are searched"
+
+
+def test_with_all_features_nothing_is_searched_and_each_is_scored() -> None:
+    callback = Stages()
+    result = fitted(QUICK, size=D, callback=callback)
+    assert callback.stages == ["propose", "score", "predict"]
+    ranking = result.ranking
+    assert ranking.size == D
+    assert ranking.selected[0] == "c7"
+    assert ranking.scores.sum() == pytest.approx(ranking.explained)
+    assert (ranking.raw_scores[ranking.support] == 0).all()
+    assert result.curve.sizes.tolist() == list(range(1, D + 1))
+    assert result.curve.enough == 1
+
+
+def test_sorted_scores_are_the_ranking_and_have_no_feature_left_out_before_a_chosen_one() -> None:
+    for size in (1, 6, D):
+        ranking = fitted(QUICK, size=size).ranking
+        by_score = np.argsort(-ranking.scores, kind="stable")[:size]
+        assert by_score.tolist() == ranking.order[:size].tolist()
+        assert ranking.scores[ranking.support].min() > 0
+        assert ranking.scores[ranking.support].min() < 1e-6 or size == 1
 
 
 @pytest.mark.parametrize("config", [QUICK, PAPER.using(max_batches=40, phase1_batches=16)], ids=["default", "paper"])

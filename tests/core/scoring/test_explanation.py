@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from maskrank.core import limits
-from maskrank.core.config import MEASURED, ScoreConfig
+from maskrank.core.config import DEFAULT, ScoreConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
 from maskrank.core.scoring.explanation import add_up_to, explain_rows
 from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.scoring.value_function import fit_value_function
 
-SCORE = MEASURED.score
-FEW = MEASURED.using(score__explained_subsets=8).score  # of 5 features: random orders
+SCORE = DEFAULT.score
+FEW = DEFAULT.using(score__explained_subsets=8).score  # of 5 features: random orders
 
 
 def table(n: int, s: int, seed: int = 0) -> Tensor:
@@ -24,7 +24,7 @@ def table(n: int, s: int, seed: int = 0) -> Tensor:
 
 
 def fitted(task: Task, x: Tensor, y: Tensor, steps: int = 200) -> SubsetPredictor:
-    config = MEASURED.using(score__steps=steps)
+    config = DEFAULT.using(score__steps=steps)
     return fit_value_function(task, x, y, config=config, generator=torch.Generator().manual_seed(1)).predictor
 
 
@@ -70,7 +70,7 @@ def test_random_orders_come_close_to_all_subsets_and_depend_on_the_seed_alone() 
     x = table(300, 5)
     predictor = fitted(BinaryTask(), x, (x[:, 0] * x[:, 1] + x[:, 2] > 0).long(), steps=80)
     exact = explained(predictor, x)
-    many = MEASURED.using(score__explained_subsets=31, score__min_explained_pairs=40).score
+    many = DEFAULT.using(score__explained_subsets=31, score__min_explained_pairs=40).score
     assert correlation(explained(predictor, x, many), exact) > 0.97
     assert torch.equal(explained(predictor, x, FEW, seed=3), explained(predictor, x, FEW, seed=3))
     assert not torch.equal(explained(predictor, x, FEW, seed=3), explained(predictor, x, FEW, seed=4))

@@ -94,3 +94,22 @@ def test_memory_limits_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MASKS", 1)
     for one, two in zip(before, (exact_shares(uneven, N, S), sampled(uneven)), strict=True):
         torch.testing.assert_close(one.of_rows, two.of_rows)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_that_are_not_negative_keep_sum_and_order_and_come_nearer_to_the_truth(seed: int) -> None:
+    g = torch.Generator().manual_seed(seed)
+    truth = torch.tensor([3.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]).double()
+    shares = Shares.of((truth + 0.5 * torch.randn(7, generator=g)).unsqueeze(0))
+    projected = shares.non_negative()
+    assert (projected >= 0).all()
+    assert float(projected.sum()) == pytest.approx(shares.total)
+    order = shares.values.argsort(descending=True)
+    assert (projected[order].diff() <= 0).all()
+    shifted = truth + (shares.total - truth.sum()) / 7  # of the same sum
+    if (shifted >= 0).all():
+        assert (projected - shifted).norm() <= (shares.values - shifted).norm() + 1e-12
+    nothing = Shares.of(-torch.ones((1, 3)))
+    assert (nothing.non_negative() == 0).all()
+    same = Shares.of(torch.tensor([[0.5, 0.0, 2.0]]))
+    torch.testing.assert_close(same.non_negative(), same.values)

@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from maskrank.core import limits
-from maskrank.core.config import MEASURED
+from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import MulticlassTask, RegressionTask
 from maskrank.core.scoring.masked_nets import draw_masks
 from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 
 S = 4
-CONFIG = MEASURED.using(score__steps=30)
+CONFIG = DEFAULT.using(score__steps=30)
 
 
 def value_function(n: int = 200, config=CONFIG) -> tuple[ValueFunction, Tensor]:  # type: ignore[no-untyped-def]

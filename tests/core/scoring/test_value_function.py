@@ -116,9 +116,16 @@ def test_every_row_is_held_out_once_and_never_by_a_net_that_learned_from_it() ->
 
 def test_masks_are_of_every_size() -> None:
     sizes = draw_masks((30_000,), 4, torch.Generator().manual_seed(0)).sum(dim=1)
-    torch.testing.assert_close(
-        torch.bincount(sizes).double() / 30_000, torch.full((5,), 0.2).double(), atol=0.01, rtol=0
-    )
+    expected = torch.tensor([1, 2, 3, 4, 5]).double() / 15  # proportional to k + 1
+    torch.testing.assert_close(torch.bincount(sizes).double() / 30_000, expected, atol=0.01, rtol=0)
+
+
+def test_masks_of_an_order_are_its_first_features_all_sizes_alike() -> None:
+    order = torch.tensor([2, 0, 3, 1])
+    masks = draw_masks((30_000,), 4, torch.Generator().manual_seed(0), order)
+    assert (masks[:, order].long().diff(dim=1) <= 0).all()
+    expected = torch.full((5,), 0.2).double()
+    torch.testing.assert_close(torch.bincount(masks.sum(dim=1)).double() / 30_000, expected, atol=0.01, rtol=0)
 
 
 def test_memory_limits_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

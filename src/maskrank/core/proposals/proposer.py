@@ -2,7 +2,8 @@
 
 Where far more single features are significant than can be selected, or most of a table's features are, backward
 elimination proposes a whole subset. Else the residual of small nets on the significant features is screened again.
-Where features are few against those to select, all of them are searched.
+Where features are few against those to select, all of them are searched; if rows are few as well, too few to tell which
+features are significant, elimination proposes a subset there, too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class ScreeningProposer:
         found = screen(task, rows, wanted=wanted, config=settings, generator=generator)
         if not large_enough:
             return _proposal(replace(found, linear_order=[]), rows, size, config=config, generator=generator)
-        if _many_are_significant(found, rows, size, settings.elimination):
+        few_to_tell = few_rows(rows, settings.elimination) and _covers_pairs(size, rows, config)
+        if few_to_tell or _many_are_significant(found, rows, size, settings.elimination):
             order = _eliminate(task, rows, size, wanted, config=config, generator=generator)
             if order:
                 found = replace(found, groups=round_robin(found.groups, [(j,) for j in order]), linear_order=[])
@@ -67,6 +69,12 @@ def _many_are_significant(found: Screen, rows: Rows, size: int, config: Eliminat
     singles = sum(len(group) == 1 for group in found.evidence)
     many = config.significant_per_feature * size + config.extra_significant
     return singles >= min(many, config.significant_share * rows.n_features)
+
+
+def _covers_pairs(size: int, rows: Rows, config: TrainConfig) -> bool:
+    """Whether random subsets of this size hold every pair so often that all features can be searched."""
+    d = rows.n_features
+    return size * (size - 1) > config.proposal.pair_coverage * d * (d - 1)
 
 
 def _eliminate(
@@ -112,12 +120,10 @@ def _proposal(
     config: TrainConfig,
     generator: torch.Generator,
 ) -> Proposal:
-    settings, d = config.proposal, rows.n_features
-    proposed = [*features_of(found.groups), *correlated]
-    if size * (size - 1) > settings.pair_coverage * d * (d - 1):
-        proposed = list(range(d))
+    d = rows.n_features
+    proposed = range(d) if _covers_pairs(size, rows, config) else [*features_of(found.groups), *correlated]
     return Proposal(
-        pool=pool_with_random(proposed, d, share=settings.random_share, generator=generator),
+        pool=pool_with_random(proposed, d, share=config.proposal.random_share, generator=generator),
         policy=_policy(elimination_order, rows, config),
         groups=found.groups,
         evidence=found.evidence,
