@@ -185,17 +185,22 @@ def value_function_of(model: Any, X: Any, y: Any) -> tuple[Any, MeasuredScores]:
 
 
 def on_fresh_rows(model: Any, value: ValueFunction, X: Any, y: Any) -> ValueFunction:
-    """The same nets, each judged on all of these rows, with the mean of the parts' shrinkage factors."""
+    """The same nets, each judged on all of these rows, with the mean of the parts' shrinkage factors.
+
+    Shares of the variance are of the variance of these rows.
+    """
     scaled = model._x_scaling.apply(X[:, model.support_]).astype(np.float32)
     target = target_tensor(model._encode_target(y), model._y_scaling)
     n_folds, n_rows = len(value.inputs), len(scaled)
     factors = value.shrinkage.flatten(0, 1)[: model.config_.score.shrinkage_parts].mean(dim=0)  # (s + 1,)
-    return replace(
+    judged = replace(
         value,
         inputs=value.predictor.nets.nets.inputs(torch.from_numpy(scaled)).expand(n_folds, -1, -1),
         y=target.expand(n_folds, *target.shape),
         shrinkage=factors.expand(n_folds, n_rows, -1),
+        unit=1.0,
     )
+    return judged if value.task.discrete else replace(judged, unit=judged.baseline)
 
 
 def needed(*modules: str) -> None:

@@ -67,7 +67,7 @@ def covered_fit(options: Options, name: str, seed: int) -> Covered:
     everything = value(torch.ones((1, value.n_rows, size), dtype=torch.bool)).double().mean()
     of_row = shares.of_rows.sum(dim=1)
     return Covered(
-        z=(model.feature_importances_[model.support_] - truth.values.numpy()) / shares.errors.numpy(),
+        z=(model.feature_importances_[model.support_] - truth.non_negative().numpy()) / shares.errors.numpy(),
         relevant=np.isin(np.flatnonzero(model.support_), relevant),
         exact=size <= model.config_.score.max_exact_size,
         gap=float(abs(shares.total - everything)),

@@ -29,8 +29,8 @@ def test_relevant_features_are_enough_and_noise_adds_nothing() -> None:
     y = (x[:, 0] * x[:, 1] > 0).long()
     value = fit_value_function(BinaryTask(), x, y, config=DEFAULT, generator=g)
     order = torch.tensor([1, 0, 5, 4, 3, 2])
-    values, errors = values_by_size(value.along(order, config=DEFAULT, generator=g), order)
-    curve = size_curve(values, errors, discrete=True)
+    along = value.along(order, config=DEFAULT, generator=g)
+    curve = size_curve(along, *values_by_size(along, order))
     assert curve.enough == curve.best == 2
     assert curve.figure == "accuracy"
     assert curve.figures[0] < 0.6 < 0.85 < curve.figures[1]
@@ -43,7 +43,8 @@ def test_of_numbers_the_figure_is_the_share_of_the_variance() -> None:
     x = torch.randn((600, 3), generator=g)
     value = fit_value_function(RegressionTask(), x, x[:, :1] + x[:, 1:2], config=DEFAULT, generator=g)
     order = torch.tensor([0, 1, 2])
-    curve = size_curve(*values_by_size(value.along(order, config=DEFAULT, generator=g), order), discrete=False)
+    along = value.along(order, config=DEFAULT, generator=g)
+    curve = size_curve(along, *values_by_size(along, order))
     assert curve.figure == "r2"
     np.testing.assert_array_equal(curve.figures, curve.values)
     assert curve.values[0] == pytest.approx(0.5, abs=0.08)

@@ -74,8 +74,9 @@ def measure_scores(
     if not bool(shares.of_rows.isfinite().all()):
         return None
     order = shares.values.argsort(descending=True, stable=True)
-    values, errors = values_by_size(value.along(order, config=config, generator=generator), order)
-    curve = size_curve(values, errors, discrete=task.discrete)
+    along = value.along(order, config=config, generator=generator)
+    values, errors = values_by_size(along, order)
+    curve = size_curve(along, values, errors)
     # The predictor's validation figure should owe nothing to the validation rows, where training rows judge, too.
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
     best = int(values[:, judges if bool(judges.any()) else ~judges].mean(dim=1).argmax()) + 1

@@ -87,18 +87,16 @@ def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]
     return torch.cat(values), torch.cat(errors)
 
 
-def size_curve(values: Tensor, errors: Tensor, *, discrete: bool) -> SizeCurve:
-    """The curve of what `values_by_size` gives: (sizes, rows) each.
-
-    Parameters
-    ----------
-    discrete : bool
-        Whether the target is classes, whose errors are wrong answers; of numbers, the value is R².
-    """
+def size_curve(value: ValueFunction, values: Tensor, errors: Tensor) -> SizeCurve:
+    """The curve of what `values_by_size` gives: (sizes, rows) each. Of numbers, the value is R²."""
+    discrete = value.task.discrete
+    figures = 1 - errors if discrete else values
     return SizeCurve(
         np.arange(1, len(values) + 1),
-        *_mean_and_error(values),
-        *_mean_and_error(1 - errors if discrete else values),
+        values.mean(dim=1).numpy(),
+        value.standard_errors(values).numpy(),
+        figures.mean(dim=1).numpy(),
+        value.standard_errors(figures).numpy(),
         "accuracy" if discrete else "r2",
         enough_features(values),
     )
@@ -109,10 +107,3 @@ def enough_features(values: Tensor) -> int:
     apart = values[values.mean(dim=1).argmax()] - values
     errors = apart.std(dim=1) / math.sqrt(values.shape[1]) if values.shape[1] > 1 else torch.zeros(len(values))
     return int((apart.mean(dim=1) <= errors).nonzero()[0]) + 1
-
-
-def _mean_and_error(values: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Over the rows: (sizes, rows) -> two arrays (sizes,)."""
-    n = values.shape[1]
-    errors = values.std(dim=1) / math.sqrt(n) if n > 1 else torch.full((len(values),), torch.inf)
-    return values.mean(dim=1).numpy(), errors.numpy()

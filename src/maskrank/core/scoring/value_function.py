@@ -7,7 +7,8 @@ Other rows than those it is applied to choose the factor: what is measured on a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -125,17 +126,33 @@ class ValueFunction:
         """Shapley shares of the value of all features."""
         n, s = self.n_rows, self.n_features
         if s <= config.max_exact_size:
-            return exact_shares(self, n, s)
-        affordable = max(config.min_pairs, config.max_evaluations // (2 * s * n))
-        return sampled_shares(
-            self,
-            n,
-            s,
-            min_pairs=config.min_pairs,
-            max_pairs=min(config.max_pairs, affordable),
-            sampling_share=config.sampling_share,
-            generator=generator,
-        )
+            shares = exact_shares(self, n, s)
+        else:
+            affordable = max(config.min_pairs, config.max_evaluations // (2 * s * n))
+            shares = sampled_shares(
+                self,
+                n,
+                s,
+                min_pairs=config.min_pairs,
+                max_pairs=min(config.max_pairs, affordable),
+                sampling_share=config.sampling_share,
+                generator=generator,
+            )
+        return replace(shares, errors=self.standard_errors(shares.of_rows.t()))
+
+    def standard_errors(self, of_rows: Tensor) -> Tensor:
+        """Of means over the rows: (values, rows) -> (values,).
+
+        A share of the variance is a ratio of two means over the same rows, and its error that of a ratio (the delta
+        method); a row far out adds to both.
+        """
+        n = of_rows.shape[1]
+        if n < 2:
+            return torch.full((len(of_rows),), torch.inf, dtype=of_rows.dtype)
+        if not self.task.discrete:
+            whole = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1)).cpu() / self.unit
+            of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole
+        return of_rows.std(dim=1) / math.sqrt(n)
 
 
 def fit_value_function(
