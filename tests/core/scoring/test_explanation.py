@@ -24,7 +24,7 @@ def table(n: int, s: int, seed: int = 0) -> Tensor:
 
 
 def fitted(task: Task, x: Tensor, y: Tensor, steps: int = 200) -> SubsetPredictor:
-    config = DEFAULT.using(score__steps=steps)
+    config = DEFAULT.using(score__min_steps=steps)
     return fit_value_function(task, x, y, config=config, generator=torch.Generator().manual_seed(1)).predictor
 
 

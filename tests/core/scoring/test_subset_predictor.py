@@ -14,7 +14,7 @@ from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 
 S = 4
-CONFIG = DEFAULT.using(score__steps=30)
+CONFIG = DEFAULT.using(score__min_steps=30)
 
 
 def value_function(n: int = 200, config=CONFIG) -> tuple[ValueFunction, Tensor]:  # type: ignore[no-untyped-def]
@@ -59,7 +59,7 @@ def test_a_row_does_not_depend_on_those_beside_it_nor_on_memory_limits(monkeypat
     masks = masks_of(9, len(x))
     together = value.predictor.outputs(x, masks)
     torch.testing.assert_close(value.predictor.outputs(x[3:5], masks[:, 3:5]), together[:, 3:5], atol=1e-6, rtol=1e-5)
-    monkeypatch.setattr(limits, "SUBSET_HIDDEN", 1)
+    monkeypatch.setattr(limits, "VALUED", 1)
     torch.testing.assert_close(value.predictor.outputs(x, masks), together, atol=1e-6, rtol=1e-5)
 
 

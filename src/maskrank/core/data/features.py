@@ -119,19 +119,22 @@ class FeatureWorth:
     ----------
     scores : Tensor (s,)
     supported : Tensor (s,) of bool
-        Which scores are clearly above 0.
+        Which features are enough: the first of the order, with which predictions are about as good as with all.
+    others_hurt : bool
+        Whether predictions were worse with all features than with these.
     """
 
     scores: Tensor
     supported: Tensor
+    others_hurt: bool = False
 
     @classmethod
-    def of(cls, scores: Tensor, supported: Tensor | None = None) -> FeatureWorth:
+    def of(cls, scores: Tensor, supported: Tensor | None = None, *, others_hurt: bool = False) -> FeatureWorth:
         """By default all features are supported, and the best one always is: (s,)."""
         supported = torch.ones_like(scores, dtype=torch.bool) if supported is None else supported.clone()
         supported[scores.argmax()] = True
-        return cls(scores, supported)
+        return cls(scores, supported, others_hurt)
 
     def to(self, device: torch.device) -> FeatureWorth:
         """The same on the device of the nets."""
-        return FeatureWorth(self.scores.to(device), self.supported.to(device))
+        return FeatureWorth(self.scores.to(device), self.supported.to(device), self.others_hurt)

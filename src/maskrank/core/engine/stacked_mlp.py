@@ -70,11 +70,12 @@ class StackedMLP(Predictor):
 
     def members(self, inputs: Tensor) -> Tensor:
         """Each member's outputs: (members, rows, inputs) -> (members, rows, outputs)."""
-        hidden = inputs
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            if layer:
-                hidden = ACTIVATIONS[self.activation](hidden)
-            hidden = torch.baddbmm(bias, hidden, weight)
+        return self.after_first_layer(torch.baddbmm(self.biases[0], inputs, self.weights[0]))
+
+    def after_first_layer(self, hidden: Tensor) -> Tensor:
+        """The outputs of the other layers: (members, rows, hidden) -> (members, rows, outputs)."""
+        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            hidden = torch.baddbmm(bias, ACTIVATIONS[self.activation](hidden), weight)
         return hidden
 
     def take(self, members: Tensor) -> StackedMLP:

@@ -82,34 +82,40 @@ class MaskedNets:
         return inputs * bits
 
     @torch.no_grad()
-    def added_by_feature(self, x: Tensor) -> Tensor:
-        """What each feature adds to each net's first layer: (rows, s) -> (folds, rows, s, hidden)."""
-        inputs, weights, (n, s) = self.nets.inputs(x), self.nets.weights[0], x.shape
-        (n_folds, _, hidden), n_bins = weights.shape, self.bits_per_input - 1
-        by_columns = torch.einsum("rs,fsh->frsh", x, weights[:, :s])
-        on_bins = weights[:, s:].reshape(n_folds, s, n_bins, hidden)
-        return by_columns + torch.einsum("rsb,fsbh->frsh", inputs[:, s:].reshape(n, s, n_bins), on_bins)
+    def added_by_feature(self, inputs: Tensor) -> Tensor:
+        """What each feature adds to the first layer of each net: (folds, rows, inputs) -> (folds, rows, s, hidden).
+
+        The layer is linear, so that this is computed once for all subsets.
+        """
+        n_folds, n = inputs.shape[:2]
+        n_bins, s = self.bits_per_input - 1, inputs.shape[2] // self.bits_per_input
+        weights = self.nets.weights[0]
+        by_columns = torch.einsum("frs,fsh->frsh", inputs[..., :s], weights[:, :s])
+        bins, on_bins = inputs[..., s:].reshape(n_folds, n, s, n_bins), weights[:, s:].reshape(n_folds, s, n_bins, -1)
+        return by_columns + torch.einsum("frsb,fsbh->frsh", bins, on_bins) if n_bins else by_columns
 
     @torch.no_grad()
-    def outputs(self, inputs: Tensor, masks: Tensor) -> Tensor:
+    def outputs(self, added: Tensor, masks: Tensor) -> Tensor:
         """Each fold's net on its own rows.
 
         Parameters
         ----------
-        inputs : Tensor (folds, rows, inputs)
-        masks : Tensor (subsets, folds, rows, s)
+        added : Tensor (folds, rows, s, hidden)
+            What `added_by_feature` says of these rows.
+        masks : Tensor (subsets, folds, rows, s) of bool
 
         Returns
         -------
         Tensor (subsets, folds, rows, outputs)
         """
-        widest = max(weight.shape[1] for weight in self.nets.weights)
-        at_once = max(1, limits.VALUED // (inputs.shape[0] * inputs.shape[1] * widest))
+        n_folds, n = added.shape[:2]
+        widest = max(weight.shape[2] for weight in self.nets.weights)
         parts = []
-        for some in torch.split(masks, at_once):
-            flat = self.masked(inputs, some).transpose(0, 1).flatten(1, 2)  # (folds, subsets * rows, inputs)
-            outputs = self.nets.members(flat)
-            parts.append(outputs.unflatten(1, (len(some), -1)).transpose(0, 1))  # type: ignore[no-untyped-call]
+        for some in torch.split(masks, max(1, limits.VALUED // (n_folds * n * widest))):
+            bits = some.permute(1, 2, 0, 3).to(added.dtype)  # (folds, rows, subsets, s)
+            hidden = (bits @ added).flatten(1, 2) + self.nets.biases[0]  # (folds, rows * subsets, hidden)
+            outputs = self.nets.after_first_layer(hidden)
+            parts.append(outputs.view(n_folds, n, len(some), -1).permute(2, 0, 1, 3))
         return torch.cat(parts)
 
 
@@ -151,7 +157,8 @@ def train_masked_nets(
         outputs = nets.members(masked.masked(inputs[index], masks))
         return task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean() * n_folds
 
-    steps = min(settings.steps if start is None else settings.further_steps, config.max_batches)
+    steps = max(settings.min_steps, min(settings.max_steps, settings.steps_per_feature * s))
+    steps = min(steps if start is None else settings.further_steps, config.max_batches)
     masked.nets = _averaged_training(nets, loss_of, steps=steps, config=settings)
     return masked
 

@@ -12,7 +12,7 @@ from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.shapley import Shares
-from maskrank.core.scoring.size_curve import SizeCurve, size_curve, values_by_size
+from maskrank.core.scoring.size_curve import SizeCurve, enough_features, size_curve, values_by_size
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 
 
@@ -29,8 +29,7 @@ class MeasuredScores:
     curve : SizeCurve
         The worth of the best 1, 2, ... of them.
     worth : FeatureWorth
-        What the predictor needs to know: the shares, and which features are first in the order up to the size of the
-        highest worth.
+        What the predictor needs to know: the shares, and which features are enough.
     """
 
     value: ValueFunction
@@ -79,5 +78,8 @@ def measure_scores(
     curve = size_curve(along, values, errors)
     # The predictor's validation figure should owe nothing to the validation rows, where training rows judge, too.
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
-    best = int(values[:, judges if bool(judges.any()) else ~judges].mean(dim=1).argmax()) + 1
-    return MeasuredScores(value, shares, curve, FeatureWorth.of(shares.values, order.argsort() < best))
+    judged = values[:, judges if bool(judges.any()) else ~judges]
+    enough = enough_features(judged)
+    others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
+    worth = FeatureWorth.of(shares.values, order.argsort() < enough, others_hurt=others_hurt)
+    return MeasuredScores(value, shares, curve, worth)

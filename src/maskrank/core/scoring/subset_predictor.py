@@ -10,11 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from maskrank.core import limits
-from maskrank.core.engine.layers import ACTIVATIONS
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.scoring.masked_nets import MaskedNets
 
@@ -79,29 +76,17 @@ class SubsetPredictor:
     def of_rows(self, x: Tensor) -> Callable[[Tensor], Tensor]:
         """`outputs` of these rows (rows, s), as a function of the masks alone.
 
-        The first layer is linear: what each feature adds to it is computed once, for all subsets.
+        What each feature adds to the first layer is computed once, for all subsets.
         """
-        added = self.nets.added_by_feature(x)  # (folds, rows, s, hidden)
-        widest = max(weight.shape[2] for weight in self.nets.nets.weights)
-        at_once = max(1, limits.SUBSET_HIDDEN // (len(x) * widest))
+        inputs = self.nets.nets.inputs(x)
+        n_nets = len(self.nets.nets.weights[0])
+        added = self.nets.added_by_feature(inputs.expand(n_nets, -1, -1))  # (folds, rows, s, hidden)
 
         def outputs(masks: Tensor) -> Tensor:
-            parts = torch.split(masks, at_once)
-            return torch.cat([shrunk(self._mean(added, some), some, self.constant, self.shrinkage) for some in parts])
+            of_nets = self.nets.outputs(added, masks.unsqueeze(1).expand(-1, n_nets, -1, -1))
+            return shrunk(of_nets.mean(dim=1), masks, self.constant, self.shrinkage)
 
         return outputs
-
-    @torch.no_grad()
-    def _mean(self, added: Tensor, masks: Tensor) -> Tensor:
-        """Of the nets' outputs: (folds, rows, s, hidden), (subsets, rows, s) -> (subsets, rows, outputs)."""
-        nets, bits = self.nets.nets, masks.transpose(0, 1).to(added.dtype)  # (rows, subsets, s)
-        total = torch.zeros((bits.shape[0] * bits.shape[1], len(self.constant)), dtype=added.dtype, device=added.device)
-        for net, of_net in enumerate(added):
-            hidden = torch.baddbmm(nets.biases[0][net], bits, of_net).flatten(0, 1)  # (rows * subsets, hidden)
-            for weight, bias in zip(nets.weights[1:], nets.biases[1:], strict=True):
-                hidden = torch.addmm(bias[net], ACTIVATIONS[nets.activation](hidden), weight[net])
-            total += hidden
-        return (total / len(added)).view(*bits.shape[:2], -1).transpose(0, 1)
 
     def spec(self) -> dict[str, Any]:
         """How to build its nets again, as JSON holds it."""

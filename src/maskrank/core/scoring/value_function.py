@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -101,7 +102,12 @@ class ValueFunction:
         """The shrunk outputs for each row and subset: (subsets, rows, s) of bool -> (subsets, rows, outputs)."""
         folds = masks.unflatten(1, self.inputs.shape[:2]).to(self.inputs.device)  # type: ignore[no-untyped-call]
         nets, constant = self.predictor.nets, self.predictor.constant
-        return shrunk(nets.outputs(self.inputs, folds), folds, constant, self.shrinkage).flatten(1, 2)
+        return shrunk(nets.outputs(self._added, folds), folds, constant, self.shrinkage).flatten(1, 2)
+
+    @cached_property
+    def _added(self) -> Tensor:
+        """What each feature of each row adds to the first layer: (folds, rows, s, hidden)."""
+        return self.predictor.nets.added_by_feature(self.inputs)
 
     def along(self, order: Tensor, *, config: TrainConfig, generator: torch.Generator) -> ValueFunction:
         """The same nets, trained on for the first 1, 2, ... features of an order alone: (s,).
@@ -225,7 +231,7 @@ def _fit_shrinkage(
     """
     n_folds, n, s = places.shape
     masks = places < torch.arange(1, s + 1, device=inputs.device).view(-1, 1, 1, 1)  # (s, folds, rows, s)
-    away = nets.outputs(inputs, masks).flatten(1, 2) - constant  # (s, folds * rows, outputs)
+    away = nets.outputs(nets.added_by_feature(inputs), masks).flatten(1, 2) - constant  # (s, folds * rows, outputs)
     losses = torch.stack([task.loss(constant + factor * away, y.flatten(0, 1)) for factor in config.shrinkage])
     part = torch.arange(n_folds * n, device=inputs.device) % config.shrinkage_parts
     own = torch.zeros((*losses.shape[:2], config.shrinkage_parts), device=inputs.device)  # (factors, s, parts)
