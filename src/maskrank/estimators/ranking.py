@@ -55,6 +55,13 @@ class Ranking(core.Ranking):
         """The same ranking, for a notebook."""
         return cls(**{entry.name: getattr(ranking, entry.name) for entry in fields(core.Ranking)})
 
+    def __str__(self) -> str:
+        names, scores = list(self.selected), [score_text(self, int(i)) for i in self.order[: self.size]]
+        width, unit = max(len(name) for name in ["feature", *names]), max(map(len, scores))
+        rows = zip(range(1, self.size + 1), names, scores, strict=True)
+        lines = [f"{rank:>4}  {name:<{width}}  {score:>{unit}}" for rank, name, score in rows]
+        return "\n".join([f"{'rank':>4}  {'feature':<{width}}  {'score':>{unit}}", *lines])
+
     def _repr_html_(self) -> str:
         return ranking_html(self)
 
