@@ -121,6 +121,7 @@ def test_the_size_may_be_found_or_be_all(xor_csv: Path, tmp_path: Path) -> None:
     assert "all 10 features" in shown
     for name in ("auto", "all"):
         assert "How many are enough?" in (tmp_path / f"{name}.html").read_text()
+    assert "the same nets" not in (tmp_path / "all.html").read_text()  # these are the nets
 
 
 def test_predict_takes_columns_by_name(xor_csv: Path, tmp_path: Path) -> None:

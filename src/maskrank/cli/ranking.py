@@ -164,7 +164,7 @@ def _write_report(
         seconds,
         table.X,
         table.y,
-        all_features=all_features_score(fitted, table.X, table.y),
+        all_features=None if fitted.support_.all() else all_features_score(fitted, table.X, table.y),
         image_shape=shape,
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())

@@ -97,7 +97,8 @@ def _view(section: RankingSection) -> dict[str, Any]:
 def _figures(section: RankingSection) -> dict[str, Any]:
     """The validation score beside those of no feature and of all features."""
     model, ranking = section.model, section.model.result_
-    values = [("without any feature", model.baseline_score_), (f"the {ranking.size} chosen", model.validation_score_)]
+    chosen = f"all {ranking.size:,}" if ranking.support.all() else f"the {ranking.size} chosen"
+    values = [("without any feature", model.baseline_score_), (chosen, model.validation_score_)]
     if section.all_features is not None:
         values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
     metric = model.task_.metric
