@@ -171,7 +171,12 @@ def waterfall(figure: Figure, scheme: Scheme, found: Found) -> None:
     found["explained"].plot_waterfall(0, ax=figure.add_subplot())
 
 
-def size_curve(figure: Figure, scheme: Scheme, found: Found) -> None:
+def size_of_fit(figure: Figure, scheme: Scheme, found: Found) -> None:
+    """R² of the best 1, 2, ... features of one fit, and how many are enough."""
+    found["model"].plot_size_curve(ax=figure.add_subplot())
+
+
+def size_sweep(figure: Figure, scheme: Scheme, found: Found) -> None:
     """Cross-validated error against the number of features, and the size to take."""
     from maskrank import plot_size_curve
 
@@ -208,6 +213,7 @@ PICTURES: dict[str, Picture | Screen] = {
     "images_map": Picture("images", (6.4, 2.5), importance_map),
     "explain_beeswarm": Picture("explain", (6.4, 3.0), beeswarm),
     "explain_waterfall": Picture("explain", (6.4, 3.0), waterfall),
-    "size_curve": Picture("size", (6.4, 3.2), size_curve),
+    "size_of_fit": Picture("size", (6.4, 3.2), size_of_fit),
+    "size_sweep": Picture("size", (6.4, 3.2), size_sweep),
     "needles": Picture("wide", (6.4, 3.2), needles),
 }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -15,6 +16,7 @@ from maskrank.core.recorder import History
 from maskrank.datasets import make_orange_skin
 from maskrank.estimators.stability import Stability
 from maskrank.plots import plot_history, plot_importance_map, plot_ranking
+from tests.report.pages import curve_of
 
 RANKING = Ranking(
     names=(r"$\price$", "<b>", "c" * 50, "d"),
@@ -54,7 +56,7 @@ def test_bars_go_from_best_to_left_out_with_a_zero_line() -> None:
 
 def test_whiskers_show_the_intervals_of_the_repeats() -> None:
     scores = RANKING.scores + np.linspace(-0.1, 0.3, 9)[:, None]
-    stability = Stability.of(RANKING.names, np.tile(RANKING.ranks, (9, 1)), scores)
+    stability = Stability.of(RANKING.names, np.tile(RANKING.ranks, (9, 1)), scores, size=2)
     ax = plot_ranking(RANKING, stability=stability)
     order = RANKING.order
     (whiskers,) = [part for part in ax.collections if len(part.get_segments()) == 4]
@@ -62,6 +64,40 @@ def test_whiskers_show_the_intervals_of_the_repeats() -> None:
     assert ends == pytest.approx(np.column_stack([stability.score_low, stability.score_high])[order])
     assert ax.get_yticklabels()[0].get_text().endswith("100%")
     assert ax.get_yticklabels()[-1].get_text() == "<b>  0%"
+
+
+MEASURED = Ranking(
+    names=("a", "b", "c", "d"),
+    support=np.array([True, False, True, True]),
+    raw_scores=np.array([0.5, 0.1, 0.9, 0.3]),
+    scores=np.array([0.3, 0.0, 0.1, 1e-12]),
+    scores_std=np.array([0.04, 0.0, np.inf, 0.02]),
+    explained=0.4,
+    baseline=0.5,
+)
+
+
+def test_measured_scores_are_drawn_in_per_cent_with_their_standard_errors() -> None:
+    ax = plot_ranking(MEASURED)
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([75, 25, 2.5e-10, 0])
+    (whiskers,) = [part for part in ax.collections if len(part.get_segments()) == 4]
+    ends = np.array(whiskers.get_segments())[:, :, 0]
+    assert ends == pytest.approx(np.array([[65, 85], [25, 25], [-5, 5], [0, 0]]))  # an error that is unknown: no line
+    assert "% of what all chosen features explain together, ± standard error" in ax.get_xlabel()
+    assert "together: 80.0 % of the loss without any feature" in ax.get_xlabel()
+
+
+def test_intervals_of_measured_scores_are_in_per_cent_too() -> None:
+    scores = MEASURED.scores + np.linspace(0, 0.4, 9)[:, None]
+    ax = plot_ranking(MEASURED, stability=Stability.of("abcd", np.tile(MEASURED.ranks, (9, 1)), scores, size=3))
+    (whiskers,) = [part for part in ax.collections if len(part.get_segments()) == 4]
+    assert np.array(whiskers.get_segments())[0, :, 0] == pytest.approx(75 + 100 * np.array([0.1, 0.9]))
+
+
+def test_where_nothing_is_explained_no_bar_is_drawn() -> None:
+    ax = plot_ranking(replace(MEASURED, scores=np.array([2e-12, 0.0, 3e-12, 1e-12]), explained=6e-12))
+    assert [bar.get_width() for bar in ax.patches] == [0] * 4
+    assert "nothing" in ax.get_xlabel()
 
 
 def test_losses_validation_points_and_phases() -> None:
@@ -121,6 +157,25 @@ def test_a_size_curve_has_means_a_band_and_the_size_to_take() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["dualnet: 2 are enough", "mlp"]
 
 
+@pytest.mark.parametrize(("figure", "label"), [("accuracy", "2 are enough, by the log-loss"), ("r2", "2 are enough")])
+def test_the_curve_of_a_model_looks_as_that_of_a_sweep(figure: str, label: str) -> None:
+    curve = curve_of([0.2, 0.55, 0.56], 2, figure)
+    ax = plot_size_curve(curve)
+    line, ring = ax.lines
+    assert line.get_xydata() == pytest.approx(np.column_stack([curve.sizes, curve.figures]))
+    assert ring.get_xydata().tolist() == [[2, curve.figures[1]]]
+    (band,) = ax.collections
+    assert band.get_paths()[0].vertices[:, 1].max() == pytest.approx(curve.figures[2] + curve.figures_std[2])
+    assert ax.get_ylabel() == {"accuracy": "accuracy", "r2": "R²"}[figure]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [label]
+
+
+def test_a_map_of_all_pixels_shows_the_scores() -> None:
+    every = replace(MEASURED, support=np.ones(4, dtype=bool), raw_scores=np.zeros(4))
+    (shown,) = (drawn.get_array() for drawn in plot_importance_map(every, (2, 2)).images)
+    assert len(np.unique(shown.reshape(4, 3).round(3), axis=0)) == 3  # two pixels score nothing
+
+
 def test_a_sweep_that_is_none_is_named() -> None:
     with pytest.raises(ValueError, match="the sweep lacks metric, size: give a table with one row a fit"):
         plot_size_curve(sweep().drop(columns=["size", "metric"]))
@@ -134,10 +189,12 @@ def test_a_model_draws_on_the_axes_it_is_given() -> None:
     with pytest.raises(ValueError, match="not fitted"):
         model.plot_ranking()
     model.fit(X, y)
-    axes = Figure().subplots(3)
+    axes = Figure().subplots(4)
     assert model.plot_ranking(ax=axes[0]) is axes[0]
     assert model.plot_history(ax=axes[1]) is axes[1]
     assert model.plot_importance_map((2, 5), image=X.mean(axis=0), ax=axes[2]) is axes[2]
+    assert model.plot_size_curve(ax=axes[3]) is axes[3]
+    assert model.size_curve_.plot(ax=axes[3]) is axes[3]
     assert not pyplot.get_fignums()
     assert len(model.plot_ranking(n=4).patches) == 4
     with pytest.raises(ValueError, match="n=0 must be at least 1"):

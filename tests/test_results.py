@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,9 @@ from rich.console import Console
 
 from maskrank import Ranking
 from maskrank.report import ranking_report
-from maskrank.results import flat_settings, frame_csv, order_note, ranking_csv, ranking_json, unsure_places
+from maskrank.results import facts, flat_settings, frame_csv, ranking_csv, ranking_json
 from maskrank.terminal.ranking import show_ranking
-from tests.report.pages import fitted, section
+from tests.report.pages import curve_of, fitted, ranked, section
 
 
 def ranking(names: list[str], size: int) -> Ranking:
@@ -79,33 +80,6 @@ def scored(chosen: list[float], left_out: list[float]) -> Ranking:
     return Ranking(tuple(f"x{i}" for i in range(len(scores))), np.arange(len(scores)) < len(chosen), scores, scores)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "left_out", "unsure"),
-    [
-        ([0.5, 0.4, 0.3], [0.01, -0.01], 0),
-        ([0.5, 0.4, 0.02], [0.01, -0.01], 1),  # a twentieth of the largest is 0.025
-        ([0.5, 0.4, 0.3], [0.35, -0.01], 1),  # one that was left out scores higher
-        ([1e-4] * 85, [0.02, 1e-5], 85),
-        ([0.0, 0.0], [0.0], 2),
-        ([-0.1, -0.2], [-0.3], 2),
-    ],
-)
-def test_scores_that_do_not_set_a_feature_apart(chosen: list[float], left_out: list[float], unsure: int) -> None:
-    assert unsure_places(scored(chosen, left_out)) == unsure
-
-
-def test_the_order_is_doubted_where_half_of_the_chosen_do_not_stand_out() -> None:
-    model = fitted(("a", "b", "c", "d", "e"), 4)
-    for chosen, doubted in (([0.5, 0.4, 0.3, 0.0], None), ([0.5, 0.4, 0.0, 0.0], "2"), ([0.0] * 4, "all")):
-        model.result_ = scored(chosen, [0.01])
-        note = order_note(model)
-        assert json.loads(ranking_json(model, seconds=1.0))["notes"] == ([] if note is None else [note])
-        assert (note is None) == (doubted is None)
-        assert note is None or note.startswith(f"{doubted} of the 4 chosen features score no higher than ones left out")
-    model.signal_ = False  # then another line says that the whole ranking may be chance
-    assert order_note(model) is None
-
-
 def test_a_score_that_rounds_to_nothing_has_no_sign() -> None:
     screen = io.StringIO()
     show_ranking(Console(file=screen, width=80), scored([0.5, 1e-6, -1e-6, -0.2], [0.0]))
@@ -130,8 +104,41 @@ def test_settings_are_nested_in_json_and_flat_on_a_page() -> None:
     shown = flat_settings(model.config_)
     assert shown["selector_hidden"] == "64, 32"
     assert shown["predictor.cycles"] == "200, 700"
-    assert shown["predictor.recipes"].startswith("decay 0.1; decay 0.4; decay 0.1, share 0.6; decay 0.1, additive;")
+    assert shown["predictor.recipes"].startswith(
+        "decay 0.1, supported; decay 0.4; decay 0.1, supported; decay 0.1, add"
+    )
     assert all(isinstance(value, str) for value in shown.values())
     page = ranking_report("A page", [section(("a", "b", "c"))], command="")
     assert "<dt>predictor.cycles</dt><dd>200, 700</dd>" in page
     assert "{" not in page[page.index("All settings") : page.index("</details>", page.index("All settings"))]
+
+
+def test_json_holds_the_evidence_the_size_curve_and_the_notes() -> None:
+    model = fitted(("a", "b", "c"))
+    model.size_curve_ = curve_of([0.5, 0.51], 1)
+    document = json.loads(ranking_json(model, seconds=1.0))
+    assert document["evidence"] == dict(zip("abc", model.result_.evidence.tolist(), strict=True))
+    assert document["enough"] == 1
+    first = {"size": 1, "value": 0.5, "value_std": 0.01, "accuracy": 0.75, "accuracy_std": 0.005}
+    assert document["size_curve"][0] == first
+    assert len(document["size_curve"]) == 2
+    assert document["notes"] == ["the first one of the 2 chosen features carries 98 % of what both explain"]
+    derived = json.loads(ranking_json(fitted(("a", "b", "c"), measured=False), seconds=1.0))
+    assert (derived["size_curve"], derived["enough"], derived["evidence"], derived["notes"]) == (None, None, None, [])
+
+
+def test_a_standard_error_that_is_unknown_is_null_in_json() -> None:
+    model = fitted(("a", "b", "c"))
+    model.result_ = replace(model.result_, scores_std=np.array([np.inf, np.inf, 0.0]))
+    assert json.loads(ranking_json(model, seconds=1.0))["scores_std"] == {"a": None, "b": None, "c": 0.0}
+
+
+def test_csv_has_errors_and_evidence_of_measured_scores() -> None:
+    header, first, *_ = cells(ranking_csv(ranked(("a", "b", "c"))))
+    assert header == ["rank", "feature", "importance", "importance_std", "evidence", "raw_score", "selected"]
+    assert first[:2] == ["1", "a"]
+
+
+def test_facts_say_where_all_features_are_kept() -> None:
+    assert dict(facts(fitted(("a", "b", "c")), seconds=1.0))["chosen"] == "2 of 3 features"
+    assert dict(facts(fitted(("a", "b", "c"), 3), seconds=1.0))["chosen"] == "all 3 features"

@@ -6,7 +6,7 @@ from sklearn.datasets import load_diabetes
 from maskrank import DualNetRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-model = DualNetRegressor(5, preset="measured", random_state=0).fit(X, y)
+model = DualNetRegressor(5, random_state=0).fit(X, y)
 explained = model.explain(X)
 print(explained.to_frame().head(3).round(1).to_string())
 # --8<-- [end:fit]

@@ -15,6 +15,7 @@ import numpy as np
 from maskrank.images import among_chosen, overlay
 from maskrank.layouts import by_size, shades, swarm, waterfall, with_values
 from maskrank.size_choice import smallest_size
+from maskrank.units import explains, in_shown_unit, map_scores, shown_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from maskrank.core.recorder import History
     from maskrank.core.scoring.ranking import Ranking
+    from maskrank.core.scoring.size_curve import SizeCurve
     from maskrank.estimators.scaling import Array
     from maskrank.estimators.stability import Stability
 
@@ -35,6 +37,8 @@ _LONGEST_NAME = 30  # characters
 
 def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = None, ax: Axes | None = None) -> Axes:
     """Scores of the first features as bars, best on top; those that were left out are muted.
+
+    Measured scores are shown in per cent of what all chosen features explain together, with one standard error.
 
     Parameters
     ----------
@@ -50,16 +54,22 @@ def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = No
         raise ValueError(f"n={n} must be at least 1: it is the number of features to show")
     shown = ranking.order[:n]
     ax = _axes(ax, height=1.4 + 0.28 * len(shown))
-    label = "score: Shapley share of the loss saved, ± standard error"
-    label = label if ranking.measured else "score: 0 = an average feature left out"
+    label = _score_label(ranking, errors=stability is None)
     places = np.arange(len(shown))
     names = [_short(ranking.names[i]) for i in shown]
     colours = [BLUE if ranking.support[i] else _MUTED for i in shown]
-    errors = None if ranking.scores_std is None or stability is not None else ranking.scores_std[shown]
-    ax.barh(places, ranking.scores[shown], color=colours, xerr=errors, error_kw={"linewidth": 1, "capsize": 2})
+    errors = None if stability is not None else shown_errors(ranking)
+    ax.barh(
+        places,
+        in_shown_unit(ranking, ranking.scores)[shown],
+        color=colours,
+        xerr=None if errors is None else errors[shown],
+        error_kw={"linewidth": 1, "capsize": 2},
+    )
     if stability is not None:
-        middle = stability.score_median[shown]
-        reach = [middle - stability.score_low[shown], stability.score_high[shown] - middle]
+        ends = (stability.score_low, stability.score_median, stability.score_high)
+        low, middle, high = (in_shown_unit(ranking, scores)[shown] for scores in ends)
+        reach = [middle - low, high - middle]
         ax.errorbar(middle, places, xerr=reach, fmt="o", markersize=3, color="black", linewidth=1, capsize=2)
         names = [f"{name}  {stability.frequency[i]:.0%}" for name, i in zip(names, shown, strict=True)]
         label += f"\n{stability.repeats} refits: % = selection frequency; line: 10 to 90 % quantile, dot: median"
@@ -117,11 +127,11 @@ def plot_importance_map(
         if pixels not in (None, int(np.prod(shape))):
             raise ValueError(f"shape={shape} has {np.prod(shape)} pixels, {what} has {pixels}")
     ax = _axes(ax)
-    draw_map(ax, ranking.raw_scores, ranking.support, shape, image)
+    draw_map(ax, map_scores(ranking), ranking.support, shape, image)
     return ax
 
 
-def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def plot_size_curve(sweep: pd.DataFrame | SizeCurve, ax: Axes | None = None) -> Axes:
     """Score against the number of features, with a band of one standard error.
 
     A ring marks the fewest features whose score lies within one standard error of the best; a method with a single
@@ -129,7 +139,7 @@ def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    sweep : DataFrame
+    sweep : DataFrame, or the ``size_curve_`` of a fitted model
         One row a fit, with the columns method, size, metric and score: what ``maskrank sweep --csv`` and
         ``maskrank compare --csv`` write.
     ax : Axes, optional
@@ -147,24 +157,49 @@ def plot_size_curve(sweep: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_legend_handles_labels()[1]
     ['dualnet: 2 are enough']
     """
-    missing = {"method", "size", "metric", "score"} - set(getattr(sweep, "columns", ()))
+    if hasattr(sweep, "enough"):
+        return _plot_curve_of_model(sweep, _axes(ax))
+    table: Any = sweep
+    missing = {"method", "size", "metric", "score"} - set(getattr(table, "columns", ()))
     if missing:
         raise ValueError(f"the sweep lacks {', '.join(sorted(missing))}: give a table with one row a fit")
     ax = _axes(ax)
-    several = sweep["size"].nunique() > 1
-    for number, (method, fits) in enumerate(sweep.groupby("method", sort=False)):
+    several = table["size"].nunique() > 1
+    for number, (method, fits) in enumerate(table.groupby("method", sort=False)):
         colour, mark = _COLOURS[number % len(_COLOURS)], _MARKS[number % len(_MARKS)]
         if several and fits["size"].nunique() == 1:
             ax.axhline(fits["score"].mean(), color=colour, linestyle=":", label=str(method))
             continue
         enough = smallest_size(fits)
         by_size = fits.groupby("size")["score"]
-        mean = by_size.mean()
-        draw_band(ax, mean, by_size.sem(), colour, marker=mark, label=f"{method}: {enough} are enough")
-        ax.plot([enough], [mean[enough]], "o", markersize=12, markerfacecolor="none", color=colour)
+        means = by_size.mean()
+        draw_band(ax, means.index, means, by_size.sem(), colour, marker=mark, label=f"{method}: {_enough(enough)}")
+        _draw_ring(ax, enough, means[enough], colour)
+    return _with_sizes(ax, str(table["metric"].iloc[0]))
+
+
+def _plot_curve_of_model(curve: Any, ax: Axes) -> Axes:
+    """The curve of one fit: accuracy or R²; which size is enough was decided by the loss."""
+    figures, errors = curve.figures, np.where(np.isfinite(curve.figures_std), curve.figures_std, 0.0)
+    by_loss = ", by the log-loss" if curve.figure == "accuracy" else ""
+    draw_band(ax, curve.sizes, figures, errors, BLUE, marker="o", label=f"{_enough(curve.enough)}{by_loss}")
+    _draw_ring(ax, curve.enough, float(figures[curve.sizes == curve.enough][0]), BLUE)
+    return _with_sizes(ax, "R²" if curve.figure == "r2" else curve.figure)
+
+
+def _draw_ring(ax: Axes, size: int, height: float, colour: str) -> None:
+    ax.plot([size], [height], "o", markersize=12, markerfacecolor="none", color=colour)
+
+
+def _enough(size: int) -> str:
+    return f"{size} {'is' if size == 1 else 'are'} enough"
+
+
+def _with_sizes(ax: Axes, figure: str) -> Axes:
+    """The axes of a size curve."""
     ax.set_xlabel("features")
     ax.locator_params(axis="x", integer=True)
-    ax.set_ylabel(str(sweep["metric"].iloc[0]))
+    ax.set_ylabel(figure)
     ax.legend()
     return ax
 
@@ -262,10 +297,20 @@ def draw_map(ax: Axes, scores: Array, chosen: Array, shape: Sequence[int], image
     ax.set_axis_off()
 
 
-def draw_band(ax: Axes, middle: pd.Series, spread: pd.Series, colour: str, **style: Any) -> None:
+def draw_band(ax: Axes, x: Any, middle: Any, spread: Any, colour: str, **style: Any) -> None:
     """A line through the means of each size, and a band around it."""
-    ax.plot(middle.index, middle, color=colour, markersize=4, **style)
-    ax.fill_between(middle.index, middle - spread, middle + spread, alpha=0.15, color=colour, linewidth=0)
+    ax.plot(x, middle, color=colour, markersize=4, **style)
+    ax.fill_between(x, middle - spread, middle + spread, alpha=0.15, color=colour, linewidth=0)
+
+
+def _score_label(ranking: Ranking, *, errors: bool) -> str:
+    """What the axis of the scores says: the unit, and what all chosen features explain."""
+    if not ranking.measured:
+        return "score: 0 = an average feature left out"
+    shown = "score: % of what all chosen features explain together" + (", ± standard error" if errors else "")
+    if not explains(ranking) or ranking.explained_share is None:
+        return f"{shown} (nothing)"
+    return f"{shown}\ntogether: {100 * ranking.explained_share:.1f} % of the loss without any feature"
 
 
 def _axes(ax: Axes | None, height: float = 4.0) -> Axes:

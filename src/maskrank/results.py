@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, is_dataclass
@@ -19,51 +20,12 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators import DualNetClassifier
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.ranking import ranking_columns
+from maskrank.notes import notes
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_SURE = 2.0  # standard errors above 0 of a measured score that counts as sure
-_FAINT = 0.05  # share of the largest score below which a score is negligible
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
-
-
-def unsure_places(ranking: Ranking) -> int:
-    """Number of chosen features whose score does not separate them from the rest.
-
-    A measured score that is not two standard errors above 0 does not; nor does another one at or below that of a
-    feature that was left out, or below a twentieth of the largest score there is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from maskrank import Ranking
-    >>> from maskrank.results import unsure_places
-    >>> scores, support = np.array([0.5, 0.01, 0.3, 0.2]), np.array([True, True, True, False])
-    >>> unsure_places(Ranking(("a", "b", "c", "d"), support, scores, scores))
-    1
-    """
-    scores, support = ranking.scores, ranking.support
-    if ranking.scores_std is not None:
-        return int((scores[support] <= _SURE * ranking.scores_std[support]).sum())
-    bar = max(float(scores[~support].max(initial=0.0)), _FAINT * float(scores.max()))
-    return int((scores[support] <= bar).sum())
-
-
-def order_note(model: DualNetBase) -> str | None:
-    """A line where at least half of the chosen features have scores that do not separate them from the rest."""
-    size, unsure = model.result_.size, unsure_places(model.result_)
-    if not model.signal_ or unsure < 2 or 2 * unsure < size:
-        return None
-    which = "all" if unsure == size else str(unsure)
-    if model.result_.measured:
-        return (
-            f"{which} of the {size} chosen features have a score within two standard errors of 0: they are good as a "
-            "set, but their order says little (features are redundant, or fewer suffice)"
-        )
-    return (
-        f"{which} of the {size} chosen features score no higher than ones left out, or close to zero: they are good "
-        "as a set, but their order says little (features are redundant, or fewer suffice)"
-    )
 
 
 def task_name(model: DualNetBase) -> str:
@@ -107,37 +69,48 @@ def _setting(value: Any) -> str:
 
 def ranking_json(model: DualNetBase, *, seconds: float) -> str:
     """The result of ``rank``, for other programs."""
-    note = order_note(model)
+    ranking, curve = model.result_, model.size_curve_
+    evidence = None if ranking.evidence is None else dict(zip(ranking.names, ranking.evidence.tolist(), strict=True))
     document = {
         "version": maskrank.__version__,
         "task": task_name(model),
-        "size": model.result_.size,
-        **model.result_.to_dict(),
+        "size": ranking.size,
+        **ranking.to_dict(),
+        "evidence": evidence,
+        "size_curve": None if curve is None else _records(curve.columns()),
+        "enough": None if curve is None else curve.enough,
         "metric": model.task_.metric.name,
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
         "signal": model.signal_,
-        "notes": [] if note is None else [note],
+        "notes": list(notes(model).values()),
         **({} if model.stability_ is None else {"stability": model.stability_.to_dict()}),
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """One object a row."""
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _finite(value: Any) -> Any:
+    """The same document, with null for a number that JSON does not know: the standard error of a single row."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def ranking_csv(ranking: Ranking) -> str:
     """All features, best first."""
-    ranks = ranking.ranks
-    columns: dict[str, Any] = {
-        "rank": ranks,
-        "feature": np.array(ranking.names, dtype=object),
-        "importance": ranking.scores,
-        **({} if ranking.scores_std is None else {"importance_std": ranking.scores_std}),
-        "raw_score": ranking.raw_scores,
-        "selected": ranking.support,
-    }
-    ordered = [values[ranking.order].tolist() for values in columns.values()]
-    return _csv(list(columns), list(zip(*ordered, strict=True)))
+    columns = {"feature": np.array(ranking.names, dtype=object), **ranking_columns(ranking)}
+    ordered = {name: columns[name][ranking.order].tolist() for name in ("rank", *columns)}
+    return _csv(list(ordered), list(zip(*ordered.values(), strict=True)))
 
 
 def predictions_csv(model: DualNetBase, selected: NDArray[np.float64]) -> str:
@@ -163,8 +136,9 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
     no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
     stability = model.stability_
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
+    size, d = model.result_.size, len(model.result_.names)
     return [
-        ("chosen", f"{model.result_.size} of {len(model.result_.names):,} features"),
+        ("chosen", f"all {d:,} features" if size == d else f"{size} of {d:,} features"),
         (
             model.task_.metric.title,
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
@@ -182,24 +156,6 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
         return []
     of = "of the log-loss without any feature" if model.task_.discrete else "of the variance (R²)"
     return [("explained", f"{100 * share:.1f} % {of}, measured on held-out rows")]
-
-
-def score_text(ranking: Ranking, i: int) -> str:
-    """A feature's score as people read it: its part of what all chosen ones explain together, ± standard error."""
-    shares = ranking.shares
-    if shares is None or ranking.scores_std is None or ranking.explained is None:
-        score = float(ranking.scores[i])
-        return f"{score:+.4f}" if round(score, 4) else "0.0000"
-    return f"{100 * shares[i]:.1f} ± {100 * ranking.scores_std[i] / ranking.explained:.1f} %"
-
-
-def score_note(ranking: Ranking) -> str:
-    """How to read the scores, in a line."""
-    if not ranking.measured:
-        return "score: how much a feature lowers the net's loss; 0 = an average one left out"
-    if ranking.shares is None:
-        return "score: Shapley share of the loss saved on held-out rows; together the chosen features save none"
-    return "score: Shapley share of what all chosen features explain together on held-out rows, ± standard error"
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -104,6 +104,26 @@ def test_rank_with_repeats_shows_how_stable_it_is(xor_csv: Path, tmp_path: Path)
     assert "stability" not in json.loads((tmp_path / "out.json").read_text())
 
 
+def test_the_size_may_be_found_or_be_all(xor_csv: Path, tmp_path: Path) -> None:
+    asked = ("rank", xor_csv, "--target", "label", "--quiet", "--json", tmp_path / "out.json")
+    shown, _ = run(*asked, "--size", "auto", "--max-size", 4, "--report", tmp_path / "auto.html")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["size"] == document["enough"] <= 4
+    assert [entry["size"] for entry in document["size_curve"]] == [1, 2, 3, 4]
+    said = " ".join(shown.split())
+    assert f"size: {document['notes'][0]}" in said
+    assert document["notes"][0].startswith("the size was chosen: ")
+    assert max(map(len, shown.splitlines()[1:])) <= 80
+
+    shown, _ = run(*asked, "--size", "all", "--report", tmp_path / "all.html")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["size"] == len(document["selected"]) == 10
+    assert "all 10 features" in shown
+    for name in ("auto", "all"):
+        assert "How many are enough?" in (tmp_path / f"{name}.html").read_text()
+    assert "the same nets" not in (tmp_path / "all.html").read_text()  # these are the nets
+
+
 def test_predict_takes_columns_by_name(xor_csv: Path, tmp_path: Path) -> None:
     model, out = tmp_path / "m", tmp_path / "p.csv"
     run("rank", xor_csv, "--target", "label", "--size", 3, "--model", model, "--quiet")
@@ -138,12 +158,17 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--size", "0"], "n_features_to_select=0 must be"),
-        (["--size", "10"], "must be a whole number in 1..9"),
-        (["--size", "-3"], "n_features_to_select=-3"),
-        (["--size", "1.5"], "n_features_to_select=1.5"),
-        (["--size", "nan"], "n_features_to_select=nan"),
-        (["--size", "few"], "--size few: a whole number"),
+        (["--size", "0"], "--size 0 must be"),
+        (["--size", "11"], "--size 11 must be a whole number in 1..10"),
+        (["--size", "-3"], "--size -3 must be"),
+        (["--size", "1.5"], "--size 1.5 must be"),
+        (["--size", "nan"], "--size nan must be"),
+        (["--size", "few"], "--size few: a whole number, a share between 0 and 1, auto or all is needed"),
+        (["--size", "all", "--preset", "paper"], "--size 10: --preset paper needs a choice, of at most 9 features"),
+        (["--size", "auto", "--preset", "paper"], "--size auto needs measured scores, which --preset paper does not"),
+        (["--max-size", "2"], "--max-size 2 goes with --size auto"),
+        (["--size", "all", "--max-size", "2"], "--max-size 2 goes with --size auto"),
+        (["--size", "auto", "--max-size", "10"], "--max-size 10 must be a whole number in 1..9"),
         (["--target", "labl"], "no column 'labl'; did you mean 'label'?"),
         (["--task", "ranking"], "--task ranking: use auto"),
         (["--task", "regression"], "that is --task classification"),

@@ -14,7 +14,7 @@ from maskrank.cli import app
 runner = CliRunner()
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame(rng.standard_normal((60, 4)), columns=["age", "=weight", "height", "note"])
-quick = {"preset": "measured", "max_batches": 16, "random_state": 0}
+quick = {"max_batches": 16, "random_state": 0}
 
 
 def run(*arguments: object, code: int = 0, stdin: str | None = None) -> str:

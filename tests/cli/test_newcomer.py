@@ -203,7 +203,7 @@ def test_names_of_any_kind(folder: Path) -> None:
     )
     assert said == ["written: o.json, o.csv, m"]
     assert all(line.isprintable() or "\u200d" in line for line in shown.splitlines())
-    assert len(re.findall(r"^ *\d+  .*[+-]?\d\.\d{4} ", shown, re.MULTILINE)) == 20
+    assert len(re.findall(r"^ *\d+  .* \d+\.\d ± \d+\.\d % ", shown, re.MULTILINE)) == 20
 
     document = json.loads(Path("o.json").read_bytes())
     assert set(document["scores"]) == set(NASTY)

@@ -44,8 +44,10 @@ def test_the_fitted_attributes_agree_with_each_other() -> None:
     assert (model.ranking_[~model.support_] == 5).all()
     best_first = np.argsort(model.ranking_, kind="stable")[:4]
     assert (np.diff(model.feature_importances_[best_first]) <= 0).all()
-    assert abs(model.feature_importances_[~model.support_].mean()) < 1e-9
-    np.testing.assert_allclose(np.diff(model.raw_scores_), np.diff(model.feature_importances_), atol=1e-12)
+    assert (model.feature_importances_[model.support_] > 0).all()
+    assert (model.feature_importances_[~model.support_] == 0).all()
+    assert (model.feature_importances_std_[~model.support_] == 0).all()
+    assert model.n_features_ == model.size_curve_.sizes[-1] == 4
     assert model.to_frame()["feature"].tolist()[:4] == list(model.result_.selected)
     assert set(model.history_.seconds) == set(STAGES)
 
@@ -207,10 +209,49 @@ def test_the_size_can_be_a_share(s: object, expected: int) -> None:
     assert quick(s).fit(X, Y).support_.sum() == expected
 
 
-@pytest.mark.parametrize("s", [0, 10, 11, -1, float("nan"), 0.0, 1.0, 1.5, -0.2, "5", True])
+@pytest.mark.parametrize("s", [0, 11, -1, float("nan"), 0.0, 1.0, 1.5, -0.2, "5", True])
 def test_impossible_sizes_say_what_is_allowed(s: object) -> None:
-    with pytest.raises(ValueError, match=r"n_features_to_select=.*must be a whole number in 1\.\.9, .*10 features"):
+    with pytest.raises(ValueError, match=r"n_features_to_select=.*must be a whole number in 1\.\.10, .*10 features"):
         quick(s).fit(X, Y)
+
+
+@pytest.mark.parametrize("s", [10, "all"])
+def test_all_features_may_be_scored_but_not_as_the_paper_does(s: object) -> None:
+    model = quick(s).fit(X, Y)
+    assert model.support_.all()
+    assert not model.raw_scores_.any()  # there was nothing to select
+    assert sorted(model.ranking_) == list(range(1, 11))
+    assert model.history_.batch == []
+    with pytest.raises(
+        ValueError, match="n_features_to_select=10: preset='paper' needs a choice, of at most 9 features"
+    ):
+        quick(s, preset="paper").fit(X, Y)
+
+
+def test_the_size_is_chosen_within_its_bound() -> None:
+    model = quick("auto", max_features_to_select=3).fit(X, Y)
+    assert model.n_features_ == model.support_.sum() == model.size_curve_.enough
+    assert model.size_curve_.sizes.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_features_to_select": 3}, "max_features_to_select goes with n_features_to_select='auto'"),
+        (
+            {"n_features_to_select": "auto", "max_features_to_select": 10},
+            r"max_features_to_select=10 must be .* 1\.\.9",
+        ),
+        ({"n_features_to_select": "auto", "max_features_to_select": 0}, r"max_features_to_select=0 must be .* 1\.\.9"),
+        (
+            {"n_features_to_select": "auto", "preset": "paper"},
+            "'auto' needs measured scores, which preset='paper' does",
+        ),
+    ],
+)
+def test_impossible_choices_of_a_size_say_what_is_allowed(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        DualNetClassifier(**{"n_features_to_select": 3, "max_batches": BUDGET, **parameters}).fit(X, Y)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

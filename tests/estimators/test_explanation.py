@@ -26,7 +26,7 @@ X = rng.standard_normal((120, 8))
 LABELS = np.array(["no", "yes"])[(X[:, 1] + X[:, 4] > 0).astype(int)]
 CLASSES = (X[:, 1] > 0).astype(int) + (X[:, 4] > 0)
 NUMBERS = 50 + 10 * X[:, 2] - 5 * X[:, 6]
-quick = {"preset": "measured", "max_batches": 24, "random_state": 0}
+quick = {"max_batches": 24, "random_state": 0}
 
 
 @functools.cache
@@ -72,7 +72,7 @@ def test_values_add_up_to_what_the_model_says() -> None:
 
 def test_adjustments_tell_how_far_the_model_lies_from_the_nets_of_the_values() -> None:
     table = rng.standard_normal((300, 4))
-    model = DualNetRegressor(2, preset="measured", max_batches=150, random_state=0)
+    model = DualNetRegressor(2, max_batches=150, random_state=0)
     explained = model.fit(table, 10 * table[:, 0] + table[:, 1]).explain(table)
     assert explained.adjustments.shape == explained.predictions.shape
     assert np.abs(explained.adjustments).mean() > 0
@@ -93,7 +93,7 @@ def test_base_values_are_the_answer_without_any_feature() -> None:
 
 def test_values_of_a_linear_target_are_its_terms_in_the_units_of_y() -> None:
     table = rng.standard_normal((600, 4))
-    model = DualNetRegressor(3, preset="measured", max_batches=150, random_state=0)
+    model = DualNetRegressor(3, max_batches=150, random_state=0)
     model.fit(table, 100 + table @ np.array([20.0, 10.0, -15.0, 0.0]))
     terms = (table - table.mean(axis=0)) * [20.0, 10.0, -15.0, 0.0]
     values = model.explain(table).values
@@ -203,7 +203,7 @@ def test_what_can_not_be_explained_is_said_in_a_line(tmp_path: Path) -> None:
     derived = DualNetClassifier(3, preset="paper", max_batches=8, random_state=0).fit(X, LABELS)
     derived.save(tmp_path / "model")
     for model in (derived, load(tmp_path / "model")):
-        with pytest.raises(ValueError, match=r"^explain is not offered for this model.*fit it with preset='measured'$"):
+        with pytest.raises(ValueError, match=r"^explain is not offered for this model.*fit it with preset='default'$"):
             model.explain(X)
     with pytest.raises(ValueError, match=r"row=120 must lie in 0\.\.119: 120 rows are explained"):
         binary().explain(X).plot_waterfall(120)

@@ -40,6 +40,20 @@ def test_a_notebook_shows_twenty_rows_and_says_what_is_missing() -> None:
     assert page.text[-1] == "… and 1,480 more"
 
 
+def measured() -> Ranking:
+    support = np.array([True, False, True])
+    scores, errors = np.array([0.1, 0.0, 0.3]), np.array([0.01, 0.0, 0.02])
+    return Ranking(("a", "b", "long name"), support, scores, scores, errors, explained=0.4, baseline=1.0)
+
+
+def test_measured_scores_are_per_cent_in_notebooks_and_in_text() -> None:
+    page = Reader(measured()._repr_html_())
+    rows = [("1", "long name", "75.0 ± 5.0 %"), ("2", "a", "25.0 ± 2.5 %"), ("b", "0.0 %")]
+    assert page.text == ["rank", "feature", "score", *(cell for row in rows for cell in row)]
+    lines = ["rank  feature           score", "   1  long name  75.0 ± 5.0 %", "   2  a          25.0 ± 2.5 %"]
+    assert str(measured()).splitlines() == lines
+
+
 def test_a_fitted_model_shows_its_ranking() -> None:
     X, y, _ = make_orange_skin(80, random_state=0)
     model = DualNetClassifier(3, max_batches=8, random_state=0).fit(X, y)

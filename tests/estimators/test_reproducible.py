@@ -157,7 +157,7 @@ def test_a_listener_that_is_no_callback_is_told_what_is_missing() -> None:
 
 def test_measured_scores_add_up_are_kept_in_the_file_and_shown_with_their_errors(tmp_path: Path) -> None:
     model, X, y = small_table()
-    model.set_params(preset="measured").fit(X, y).save(tmp_path / "model")
+    model.set_params(preset="default").fit(X, y).save(tmp_path / "model")
     loaded = load(tmp_path / "model")
     assert model.result_.explained == pytest.approx(model.feature_importances_.sum(), abs=1e-6)
     assert (model.feature_importances_[~model.support_] == 0).all()

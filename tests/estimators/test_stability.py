@@ -28,7 +28,7 @@ def same(a: Stability, b: Stability) -> bool:
 def test_intervals_frequency_and_consensus_of_known_repeats() -> None:
     ranks = np.array([[1, 2, 3, 3]] * 6 + [[2, 3, 1, 3]] * 3 + [[1, 3, 3, 2]])
     scores = np.linspace(0, 1, 40).reshape(10, 4)
-    stability = Stability.of(("a", "b", "c", "d"), ranks, scores)
+    stability = Stability.of(("a", "b", "c", "d"), ranks, scores, size=2)
     assert (stability.repeats, stability.size) == (10, 2)
     assert stability.frequency.tolist() == [1.0, 0.6, 0.3, 0.1]
     assert stability.rank_low.tolist() == [1, 2, 1, 3]  # a feature left out has rank s + 1
@@ -43,12 +43,13 @@ def test_intervals_frequency_and_consensus_of_known_repeats() -> None:
 def test_the_consensus_goes_by_frequency_then_rank_then_score() -> None:
     ranks = np.array([[3, 2, 1, 4, 4], [3, 1, 2, 4, 4]])
     scores = np.array([[1.0, 0.2, 0.4, 0.1, 0.3]] * 2)
-    assert Stability.of("abcde", ranks, scores).order.tolist() == [2, 1, 0, 4, 3]
-    assert Stability.of("abcde", ranks[:1], scores[:1]).order.tolist() == [2, 1, 0, 4, 3]
+    assert Stability.of("abcde", ranks, scores, size=3).order.tolist() == [2, 1, 0, 4, 3]
+    assert Stability.of("abcde", ranks[:1], scores[:1], size=3).order.tolist() == [2, 1, 0, 4, 3]
 
 
 def test_a_table_and_json_by_name() -> None:
-    stability = Stability.of(("a", "b", "c"), np.array([[1, 2, 3], [2, 3, 1]]), np.arange(6.0).reshape(2, 3))
+    ranks = np.array([[1, 2, 3], [2, 3, 1]])
+    stability = Stability.of(("a", "b", "c"), ranks, np.arange(6.0).reshape(2, 3), size=2)
     document = stability.to_dict()
     assert document["repeats"] == 2
     assert document["frequency"] == {"a": 1.0, "b": 0.5, "c": 0.5}
@@ -61,12 +62,32 @@ def test_a_table_and_json_by_name() -> None:
     assert type(stability.to_frame("polars")).__module__.startswith("polars")
 
 
+def test_where_all_features_are_selected_each_is_chosen_every_time() -> None:
+    ranks = np.array([[1, 2, 3], [2, 1, 3]])
+    stability = Stability.of(("a", "b", "c"), ranks, np.ones((2, 3)), size=3)
+    assert (stability.size, stability.frequency.tolist()) == (3, [1.0, 1.0, 1.0])
+    assert stability.consensus == ("a", "b", "c")
+    screen = io.StringIO()
+    show_stability(Console(file=screen, width=80), stability)
+    assert "left out" not in screen.getvalue()
+
+
+@pytest.mark.parametrize("size", ["auto", "all"])
+def test_refits_select_as_many_features_as_the_fit(size: str) -> None:
+    model = DualNetClassifier(size, max_batches=16, n_repeats=2, random_state=0).fit(X[:, :4], Y)
+    assert model.stability_.size == model.n_features_ == model.support_.sum()
+    assert model.stability_.frequency.sum() == pytest.approx(model.n_features_)
+    assert len(model.stability_.consensus) == model.n_features_
+    assert model.stability_.rank_high.max() <= min(model.n_features_ + 1, 4)
+
+
 def test_the_screen_keeps_to_eighty_columns() -> None:
     names = tuple(f"{i} is the name of a feature with far too many letters" for i in range(200))
     scores = np.linspace(1000, -1000, 200)
     ranking = Ranking(names, scores > 0, scores, scores)
     screen = io.StringIO()
-    stability = Stability.of(names, np.stack([ranking.ranks] * 1000), np.stack([scores] * 1000))
+    ranks = np.stack([ranking.ranks] * 1000)
+    stability = Stability.of(names, ranks, np.stack([scores] * 1000), size=ranking.size)
     show_ranking(Console(file=screen, width=80), ranking, stability)
     show_stability(Console(file=screen, width=80), stability)
     lines = screen.getvalue().splitlines()

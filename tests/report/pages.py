@@ -9,6 +9,7 @@ from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import BinaryTask
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import anchor
+from maskrank.estimators.size_curve import SizeCurve
 from maskrank.report import RankingSection
 
 NASTY = (
@@ -45,14 +46,33 @@ NASTY = (
 )
 
 
-def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0) -> DualNetClassifier:
-    """A model that looks as if it had been fitted on these features; the first ones are chosen."""
+def ranked(names: tuple[str, ...], size: int = 2, seed: int = 0, *, measured: bool = True) -> Ranking:
+    """The first features are chosen, in their order."""
     d = len(names)
     raw = np.linspace(1, 0, d) + 1e-3 * np.random.default_rng(seed).standard_normal(d)
     support = np.arange(d) < size
-    model = DualNetClassifier(size, random_state=0)
-    model.result_ = Ranking(names, support, raw, anchor(raw, support))
-    model.support_, model.task_ = support, BinaryTask()
+    if not measured:
+        return Ranking(names, support, raw, anchor(raw, support))
+    scores = np.where(support, np.linspace(1, 0.5, d), 0.0)
+    errors, evidence = np.where(support, 0.01 / d, 0.0), raw - 0.5
+    raw = np.where(np.arange(d) < 1_000, raw, raw.mean())  # outside the pool all features have that of an average one
+    return Ranking(names, support, raw, scores, errors, evidence, float(scores.sum()), 2 * float(scores.sum()))
+
+
+def curve_of(values: list[float], enough: int, figure: str = "accuracy") -> SizeCurve:
+    """A curve of sizes from 1 on."""
+    worth, error = np.array(values), np.full(len(values), 0.01)
+    figures, spread = (worth, error) if figure == "r2" else (0.5 + worth / 2, error / 2)
+    return SizeCurve(np.arange(1, len(values) + 1), worth, error, figures, spread, figure, enough)
+
+
+def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0, *, measured: bool = True) -> DualNetClassifier:
+    """A model that looks as if it had been fitted on these features; the first ones are chosen."""
+    d = len(names)
+    model = DualNetClassifier(size, random_state=0, preset="default" if measured else "paper")
+    model.result_ = ranked(names, size, seed, measured=measured)
+    model.size_curve_ = curve_of(np.linspace(0.3, 0.6, size).tolist(), size) if measured else None
+    model.support_, model.task_ = model.result_.support, BinaryTask()
     model.config_, model.signal_, model.stability_ = DEFAULT, True, None
     model.validation_score_, model.baseline_score_ = 0.91, 0.5
     model.history_ = History(
@@ -67,7 +87,8 @@ def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0) -> DualNetClass
     return model
 
 
-def section(names: tuple[str, ...], size: int = 2, n: int = 40) -> RankingSection:
+def section(names: tuple[str, ...], size: int = 2, n: int = 40, *, measured: bool = True) -> RankingSection:
     X = np.random.default_rng(0).standard_normal((n, len(names)))
     y = np.where(X[:, 0] > 0, names[0], names[1])
-    return RankingSection(names[0], fitted(names, size), [("data", names[0])], 1.5, X, y, all_features=0.93)
+    model = fitted(names, size, measured=measured)
+    return RankingSection(names[0], model, [("data", names[0])], 1.5, X, y, all_features=0.93)

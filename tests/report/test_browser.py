@@ -75,7 +75,7 @@ def test_the_report_opens_without_an_error_or_a_request(browser: Any, xor: Path)
 def test_search_and_sort(browser: Any, xor: Path) -> None:
     opened = Opened(browser, xor / "xor.html")
     page = opened.page
-    assert len(opened.names()) == 10
+    assert opened.names() == pd.read_csv(xor / "x.csv")["feature"].tolist()  # the order of the ranking
     page.fill("input[type=search]", "X7")
     assert opened.names() == ["x7"]
     page.fill("input[type=search]", "nothing like it")
@@ -92,6 +92,10 @@ def test_search_and_sort(browser: Any, xor: Path) -> None:
     shown = page.locator(".all-features tbody td:nth-child(3)").all_text_contents()
     scores = [float(text.replace("\u2212", "-")) for text in shown]
     assert scores == sorted(scores, reverse=True)
+    page.click("th[data-key=evidence] button")
+    shown = page.locator(".all-features tbody td:nth-child(4)").all_text_contents()
+    evidence = [float(text.replace("\u2212", "-")) for text in shown]
+    assert evidence == sorted(evidence, reverse=True)
     assert opened.said == []
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import zlib
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskrank.images import among_chosen, overlay, png
-from maskrank.report.charts import Line, heat, line_chart, nice_ticks, spans, thinned
+from maskrank.report.charts import Line, heat, line_chart, nice_ticks, size_chart, spans, thinned
 
 
 @given(st.floats(-1e4, 1e4), st.floats(1e-4, 1e6))
@@ -83,3 +84,15 @@ def test_a_png_holds_the_pixels() -> None:
     import io
 
     assert np.allclose(matplotlib.imread(io.BytesIO(content)), pixels, atol=1e-6)
+
+
+def test_a_size_chart_has_a_band_and_a_ring_at_the_size_that_is_enough() -> None:
+    chart = size_chart([1, 2, 3], [0.5, 0.8, 0.81], [0.1, 0.02, math.inf], 2, name="accuracy", y_label="accuracy")
+    (line,) = chart["lines"]
+    assert chart["rings"] == [line["points"][1]]
+    assert chart["marks"] == [(line["points"][1][0], "2 are enough")]
+    assert [text for _, text in chart["x_ticks"]] == ["1", "2", "3"]  # no half of a feature
+    upper, lower = line["band"][:3], line["band"][:2:-1]
+    assert [low[1] > high[1] for low, high in zip(lower, upper, strict=True)] == [True, True, False]  # one is unknown
+    single = size_chart([1], [0.5], [0.1], 1, name="accuracy", y_label="accuracy")
+    assert single["marks"][0][1] == "1 is enough"

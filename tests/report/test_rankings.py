@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from maskrank.core.recorder import History
 from maskrank.estimators.stability import Stability
 from maskrank.report import ranking_report
 from maskrank.results import ranking_csv, ranking_json
-from tests.report.pages import NASTY, fitted, section
+from tests.report.pages import NASTY, curve_of, fitted, section
 
 
 class Reader(HTMLParser):
@@ -116,7 +117,7 @@ def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
     part = section(("a", "b", "c"), 2)
     assert "How stable is that?" not in ranking_report("t", [part], command="")
     ranks = np.array([[1, 2, 3], [2, 3, 1], [1, 3, 2], [1, 3, 2]])
-    part.model.stability_ = Stability.of(("a", "b", "c"), ranks, -ranks / 10)
+    part.model.stability_ = Stability.of(("a", "b", "c"), ranks, -ranks / 10, size=2)
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
     assert "4 refits" in text
     table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
@@ -125,8 +126,65 @@ def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
 
 def test_the_page_says_where_the_order_says_little() -> None:
     clear, unclear = section(("a", "b", "c", "d")), section(("a", "b", "c", "d"))
-    raw = np.array([1.0, 1.0, 2.0, 1.0])
-    unclear.model.result_ = replace(unclear.model.result_, raw_scores=raw, scores=raw - 1.5)
-    line = "All of the 2 chosen features score no higher than ones left out"
+    unclear.model.result_ = replace(unclear.model.result_, scores_std=np.array([0.5, 0.5, 0.0, 0.0]))
+    line = "The scores of the 2 chosen features differ by less than the standard error"
     assert line not in ranking_report("t", [clear], command="c")
     assert line in ranking_report("t", [unclear], command="c")
+
+
+def test_the_size_is_spoken_of_above_the_bars_and_drawn_below() -> None:
+    part = section(("a", "b", "c", "d"), 3)
+    part.model.size_curve_ = curve_of([0.3, 0.59, 0.6], 2)
+    html = ranking_report("t", [part], command="c")
+    said = html.index("The first 2 of the 3 chosen features carry 98 % of what all 3 explain.")
+    assert html.index("The 3 chosen features, best first") < said < html.index('<table class="bars"')
+    assert html.count('<circle class="ring') == 1
+    assert "2 are enough</text>" in html
+    text = " ".join(Reader(html).text.split())
+    assert "accuracy on held-out rows, with one standard error30.8" in text  # the last of the chart's numbers
+    part.model.size_curve_ = curve_of([0.3], 1)
+    assert "How many are enough?" not in ranking_report("t", [part], command="c")  # a single size is no curve
+    assert "How many are enough?" not in page_of_the_paper(("a", "b", "c"))
+
+
+def page_of_the_paper(names: tuple[str, ...]) -> str:
+    return ranking_report("t", [section(names, measured=False)], command="c")
+
+
+def test_bars_have_whiskers_of_one_standard_error() -> None:
+    part = section(("a", "b", "c", "d"), 3)
+    scores, errors = np.array([0.6, 0.4, 1e-12, 0.0]), np.array([0.2, 0.1, 0.1, 0.0])
+    part.model.result_ = replace(part.model.result_, scores=scores, scores_std=errors, explained=1.0)
+    html = ranking_report("t", [part], command="c")
+    whiskers = re.findall(r'class="whisker thin" style="left:([\d.]+)%;width:([\d.]+)%"', html)
+    assert [(float(left), float(width)) for left, width in whiskers] == [(50.0, 50.0), (37.5, 25.0), (0.0, 12.5)]
+    bars = html[html.index('<table class="bars"') : html.index("</table>", html.index('<table class="bars"'))]
+    assert re.findall(r'class="bar" style="left:0.0%;width:([\d.]+)%"', bars) == ["75.0", "50.0"]  # no bar of a trace
+    assert [text for text in ("60.0 ± 20.0 %", "40.0 ± 10.0 %", "0.0 ± 10.0 %") if text not in bars] == []
+    assert "whisker thin" not in page_of_the_paper(("a", "b", "c")).split("</style>")[1]
+
+
+def test_scores_of_refits_are_in_per_cent() -> None:
+    part = section(("a", "b", "c"), 2)
+    scores = np.tile(part.model.result_.scores, (3, 1))
+    part.model.stability_ = Stability.of(("a", "b", "c"), np.tile([1, 2, 3], (3, 1)), scores, size=2)
+    text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
+    assert "57.1 %57.1 to 57.1 %" in text
+
+
+def test_the_table_of_all_features_has_a_column_of_evidence_where_it_orders() -> None:
+    assert 'data-key="evidence"' in page(("a", "b", "c")).split("</style>")[1]
+    assert 'data-key="evidence"' not in page_of_the_paper(("a", "b", "c")).split("</style>")[1]
+
+
+def test_where_nothing_was_searched_the_search_is_not_shown() -> None:
+    part = section(("a", "b", "c"), 3)
+    assert "How it was found" in ranking_report("t", [part], command="")
+    part.model.history_ = History(optimal=[(0, (0, 1, 2))])
+    part.model.result_ = replace(part.model.result_, raw_scores=np.zeros(3))
+    for shape in (None, (1, 3)):
+        html = ranking_report("t", [replace(part, image_shape=shape)], command="")
+        assert "How it was found" not in html
+        assert "Which features were in the best subset" not in html
+        assert "All 3 features, best first" in html
+    assert html.count("Importance map") == 3

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @polite
 def explain(
-    model: Annotated[str, typer.Argument(help="A model file that rank --preset measured --model wrote.")],
+    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
     out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
     report: Report = None,

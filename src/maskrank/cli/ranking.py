@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,14 +30,31 @@ if TYPE_CHECKING:
     from maskrank.estimators.base import DualNetBase
     from maskrank.tables import Table
 
+Size = int | float | str | None  # as the estimators take it
+
 
 @polite
 def rank(
     data: Data,
     target: Target = None,
-    size: Annotated[str | None, typer.Option(help="How many features to keep, or a share below 1.")] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="How many features to keep, or a share below 1; auto finds how many are enough, all keeps and scores "
+            "every feature. Half of them if not given."
+        ),
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option("--max-size", min=1, help="With --size auto: the most features it may keep.")
+    ] = None,
     task: Task = "auto",
-    preset: Annotated[str, typer.Option(help="default, paper, or paper:NAME.")] = "default",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="default; paper, which ranks by the derivative as the paper does; or paper:NAME, with the nets and "
+            "numbers of the paper for one data set."
+        ),
+    ] = "default",
     drop: Drop = None,
     skip_missing: SkipMissing = False,
     seed: Seed = 0,
@@ -66,10 +84,13 @@ def rank(
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"--task {task}: use auto, classification or regression")
     wanted = _size(size)
+    if max_size is not None and wanted != "auto":
+        raise ValueError(f"--max-size {max_size} goes with --size auto")
 
     table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
+    settings["max_features_to_select"] = max_size
     fitted, seconds = _fit(table, wanted, settings, voice)
     summary = _summary(data, table, fitted, seconds)
     _write_results(fitted, seconds, json=json, csv=csv, model=model)
@@ -79,7 +100,7 @@ def rank(
     voice.written(outputs)
 
 
-def _fit(table: Table, wanted: int | float | None, settings: dict[str, Any], voice: Voice) -> tuple[DualNetBase, float]:
+def _fit(table: Table, wanted: Size, settings: dict[str, Any], voice: Voice) -> tuple[DualNetBase, float]:
     """The fitted model, and the seconds it took."""
     import time
 
@@ -90,7 +111,10 @@ def _fit(table: Table, wanted: int | float | None, settings: dict[str, Any], voi
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
     fitted = kind(wanted, callbacks=voice.listeners, verbose=int(not voice.quiet), **settings)
-    fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
+    try:
+        fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
+    except ValueError as error:
+        raise ValueError(_in_options(str(error))) from error
     seconds = time.perf_counter() - started
     voice.tell_model(fitted)
     return fitted, seconds
@@ -140,7 +164,7 @@ def _write_report(
         seconds,
         table.X,
         table.y,
-        all_features=all_features_score(fitted, table.X, table.y),
+        all_features=None if fitted.support_.all() else all_features_score(fitted, table.X, table.y),
         image_shape=shape,
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
@@ -149,17 +173,17 @@ def _write_report(
 
 def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
     """One screen: the facts, the ranking, and how to read it."""
-    from maskrank.results import order_note, score_note
+    from maskrank.notes import notes
     from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
+    from maskrank.units import score_note
 
     screen = console()
     show_facts(screen, summary)
     screen.print()
     show_ranking(screen, fitted.result_, fitted.stability_)
     screen.print(f"\n{score_note(fitted.result_)}", style="dim")
-    note = order_note(fitted)
-    if note is not None:
-        screen.print(f"order: {note}", markup=False)
+    for about, note in notes(fitted).items():
+        screen.print(f"{about}: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
 
@@ -208,13 +232,20 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
     voice.written([] if report is None else [report])
 
 
-def _size(text: str | None) -> int | float | None:
-    if text is None:
-        return None
+def _size(text: str | None) -> Size:
+    if text is None or text in ("auto", "all"):
+        return text
     try:
         return float(text) if "." in text or "e" in text or "nan" in text else int(text)
     except ValueError:
-        raise ValueError(f"--size {text}: a whole number, or a share between 0 and 1, is needed") from None
+        raise ValueError(f"--size {text}: a whole number, a share between 0 and 1, auto or all is needed") from None
+
+
+def _in_options(message: str) -> str:
+    """An error of the estimator in the words of the command line: ``n_features_to_select='auto'`` is --size auto."""
+    for parameter, option in (("n_features_to_select", "--size"), ("max_features_to_select", "--max-size")):
+        message = re.sub(rf"{parameter}='?([^\s':;,]+)'?", rf"{option} \1", message)
+    return re.sub(r"preset='(paper[\w:]*)'", r"--preset \1", message)
 
 
 def _image_shape(text: str, d: int) -> tuple[int, int]:

@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from maskrank.core.engine.predictor import Predictor
     from maskrank.core.method.tasks import Task
     from maskrank.core.recorder import History
-    from maskrank.core.scoring.size_curve import SizeCurve
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
     from maskrank.estimators.ranking import Ranking
     from maskrank.estimators.scaling import Array, Scaling
+    from maskrank.estimators.size_curve import SizeCurve
     from maskrank.estimators.stability import Stability
 
 
 class Attributes:
     """Parameters, fitted attributes, and what each mixin needs of the others."""
 
+    n_features_to_select: int | float | str | None
     preset: str | TrainConfig
     operator: Any
     device: Any

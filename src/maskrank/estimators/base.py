@@ -17,8 +17,8 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
+from maskrank.core.scoring import size_curve as core_curve
 from maskrank.core.scoring.signal import beats_constant
-from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
@@ -36,6 +36,7 @@ from maskrank.estimators.preparation import (
 )
 from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.scaling import Array
+from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.sources import check_files, float_type
 from maskrank.estimators.stability import Stability, rank_subsample
 from maskrank.estimators.storage import StorageMixin
@@ -137,13 +138,14 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
             trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
-            self.stability_ = None if repeats is None else Stability.of(names, *repeats.results())
+            self.stability_ = None if repeats is None else Stability.of(names, *repeats.results(), size=size)
 
         self._frame_kind = kind
         self.task_ = task
         self.config_ = trained.config
         self.history_ = trained.history
-        self.size_curve_ = trained.curve if curve is None else curve
+        curve = trained.curve if curve is None else curve
+        self.size_curve_ = None if curve is None else SizeCurve.of(curve)
         self.predictor_ = trained.predictor.cpu().double()
         self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
         self._set_ranking(trained.ranking)
@@ -154,7 +156,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
 
     def _choose_size(
         self, task: Task, training: Part, validation: Part, names: Sequence[str], seed: int
-    ) -> tuple[int, SizeCurve | None]:
+    ) -> tuple[int, core_curve.SizeCurve | None]:
         """The number of features to select, and, where it is chosen here, the curve it was chosen on."""
         d = len(names)
         if self.max_features_to_select is not None and self.n_features_to_select != "auto":

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maskrank import plots
 from maskrank.estimators.attributes import Attributes
-from maskrank.estimators.ranking import ranking_html
+from maskrank.estimators.ranking import ranking_columns, ranking_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,24 +22,22 @@ class DisplayMixin(Attributes, BaseEstimator):
     """``to_frame``, the plots, and what a notebook shows."""
 
     def to_frame(self) -> Any:
-        """The ranking as a table, best first: rank, feature, importance, importance_std, raw_score, selected.
+        """The ranking as a table, best first: rank, feature, importance, importance_std, evidence, raw_score, selected.
 
         A polars frame after a fit on polars, else a pandas one.
         """
         check_is_fitted(self)
         order = self.result_.order
-        columns = {
-            "rank": self.ranking_[order],
-            "feature": [self.result_.names[i] for i in order],
-            "importance": self.feature_importances_[order],
-            **({} if (std := self.feature_importances_std_) is None else {"importance_std": std[order]}),
-            "raw_score": self.raw_scores_[order],
-            "selected": self.support_[order],
-        }
-        return nw.from_dict(columns, backend=self._frame_kind).to_native()
+        columns = {name: values[order] for name, values in ranking_columns(self.result_).items()}
+        names = [self.result_.names[i] for i in order]
+        return nw.from_dict(
+            {"rank": columns.pop("rank"), "feature": names, **columns}, backend=self._frame_kind
+        ).to_native()
 
     def plot_ranking(self, n: int = 20, *, ax: Axes | None = None) -> Axes:
-        """Scores of the first features as bars, with intervals after refits on subsamples.
+        """Scores of the first features as bars, in per cent of what all chosen ones explain together.
+
+        With one standard error, or, after refits on subsamples, with their intervals.
 
         Parameters
         ----------
@@ -50,6 +48,18 @@ class DisplayMixin(Attributes, BaseEstimator):
         """
         check_is_fitted(self)
         return plots.plot_ranking(self.result_, n, self.stability_, ax)
+
+    def plot_size_curve(self, *, ax: Axes | None = None) -> Axes:
+        """Accuracy or R² of the best 1, 2, ... features on held-out rows, with a ring at the number that is enough.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        """
+        check_is_fitted(self)
+        if self.size_curve_ is None:
+            raise ValueError("there is no size curve: the scores of this model are not measured (preset='paper')")
+        return self.size_curve_.plot(ax)
 
     def plot_history(self, *, ax: Axes | None = None) -> Axes:
         """Losses of both nets over the batches.

@@ -58,7 +58,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         >>> import numpy as np
         >>> from maskrank import DualNetRegressor
         >>> X = np.random.default_rng(0).standard_normal((200, 5))
-        >>> model = DualNetRegressor(2, preset="measured", max_batches=60, random_state=0).fit(X, X[:, 0] - X[:, 3])
+        >>> model = DualNetRegressor(2, max_batches=60, random_state=0).fit(X, X[:, 0] - X[:, 3])
         >>> explained = model.explain(X)
         >>> explained.values.shape
         (200, 2)
@@ -84,7 +84,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         check_is_fitted(self)
         if self._subset_predictor is None:
             raise ValueError(
-                "explain is not offered for this model, whose scores are not measured: fit it with preset='measured'"
+                "explain is not offered for this model, whose scores are not measured: fit it with preset='default'"
             )
         return self._subset_predictor
 

@@ -54,7 +54,7 @@ class Explanation:
     >>> from maskrank import DualNetClassifier
     >>> from maskrank.datasets import make_orange_skin
     >>> X, y, _ = make_orange_skin(200, random_state=0)
-    >>> model = DualNetClassifier(3, preset="measured", max_batches=60, random_state=0).fit(X, y)
+    >>> model = DualNetClassifier(3, max_batches=60, random_state=0).fit(X, y)
     >>> explained = model.explain(X[:5])
     >>> explained
     Explanation of 5 rows by 3 features; output: 1

@@ -9,12 +9,16 @@ _Class = TypeVar("_Class", bound=type)
 PARAMETERS = """
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        s, the number of features to keep: in 1..d-1, a share of them in (0, 1), or None for half.
+    n_features_to_select : int, float, "auto", "all" or None
+        s, the number of features to keep: in 1..d, a share of them in (0, 1), or None for half (at least one). "auto"
+        finds the smallest number whose held-out loss lies within one standard error of the best (see ``size_curve_``),
+        which takes longer. "all" or d selects nothing and scores every feature.
+    max_features_to_select : int, optional
+        With "auto", the most features to keep, in 1..d-1; None for d-1, and at most 50.
     preset : str or TrainConfig
-        The settings of a run: "default"; "measured", the same with scores that are Shapley shares of the loss saved on
-        held-out rows; "paper", or "paper:NAME" with the nets and numbers of the paper for one data set (xor,
-        regression, orange_skin, mnist, glass, vowel, tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
+        The settings of a run: "default"; "paper", which ranks by the derivative, as the paper does; or "paper:NAME"
+        with the nets and numbers of the paper for one data set (xor, regression, orange_skin, mnist, glass, vowel,
+        tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
         as the ``config_`` of a fitted or loaded model, is taken as it is: nothing is adapted to the shape of the
         table. With the same rows and ``random_state`` it repeats that model's fit bit for bit.
     operator : None, tuple of int, or a net
@@ -60,15 +64,21 @@ ATTRIBUTES = """
         1..s for the chosen features, best first; s+1 for the rest.
     feature_importances_ : ndarray (d,)
         Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
-        constant answer, on rows that were not learned from. In nats for classes, and as a share of the variance for
-        numbers; 0 for a feature that was not chosen. They add up to ``result_.explained``. This is so with preset
-        "measured"; otherwise they are the raw scores, anchored: 0 is an average feature left out.
+        constant prediction, on rows that were not learned from. In nats for classes, and as a share of the variance
+        for numbers; at least 1e-12, a trace, for a chosen feature, and 0 for the rest. They add up to
+        ``result_.explained``. With preset "paper" they are the raw scores, less the mean of the features left out.
     feature_importances_std_ : ndarray (d,) or None
         Standard errors of these shares; None where scores are not measured.
+    size_curve_ : SizeCurve or None
+        What the best 1, 2, ... chosen features are worth on rows that were not learned from, and how many are
+        ``enough``; with "auto", of all sizes up to the bound. None where scores are not measured.
+    n_features_ : int
+        s, the number of selected features.
     evidence_ : ndarray (d,) or None
-        What the screens found for each feature, corrected for multiple tests: it orders the features left out.
+        What the screens found for each feature, a log-likelihood corrected for multiple tests: it orders the features
+        left out.
     raw_scores_ : ndarray (d,)
-        -df_S/dm at m*; only differences have a meaning.
+        -df_S/dm at m*, the score of the paper; only differences have a meaning. All 0 where every feature is selected.
     support_ : ndarray (d,) of bool
         m*, the chosen features.
     result_ : Ranking

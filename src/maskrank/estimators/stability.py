@@ -46,7 +46,7 @@ class Stability:
     >>> import numpy as np
     >>> from maskrank.estimators.stability import Stability
     >>> ranks = np.array([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
-    >>> stability = Stability.of(("a", "b", "c"), ranks, scores=np.zeros((3, 3)))
+    >>> stability = Stability.of(("a", "b", "c"), ranks, np.zeros((3, 3)), size=2)
     >>> stability.frequency.round(2)
     array([1.  , 0.67, 0.33])
     >>> stability.consensus
@@ -66,9 +66,8 @@ class Stability:
     order: NDArray[np.int64]
 
     @classmethod
-    def of(cls, names: Sequence[str], ranks: Array, scores: Array) -> Stability:
-        """From the ranks and scores of each refit: (repeats, d)."""
-        size = int(ranks.max()) - 1  # at least one feature is not chosen
+    def of(cls, names: Sequence[str], ranks: Array, scores: Array, *, size: int) -> Stability:
+        """From the ranks and scores of each refit, (repeats, d), and the number of features that each chose."""
         frequency = (ranks <= size).mean(axis=0)
         rank_low, rank_median, rank_high = np.quantile(ranks, _INTERVAL, axis=0, method="nearest").astype(np.int64)
         score_low, score_median, score_high = np.quantile(scores, _INTERVAL, axis=0)

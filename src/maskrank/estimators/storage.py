@@ -18,9 +18,10 @@ from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
 from maskrank.estimators.preparation import is_sizes
 from maskrank.estimators.scaling import Scaling
+from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability
 
-_STABILITY = "stability."  # before the names of its arrays
+_STABILITY, _SIZE_CURVE = "stability.", "size_curve."  # before the names of their arrays
 
 
 class StorageMixin(Attributes, BaseEstimator):
@@ -43,6 +44,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "explained": self.result_.explained,
             "explainable": self.result_.baseline,
             "stability": None if self.stability_ is None else self.stability_.figures(),
+            "size_curve": None if (curve := self.size_curve_) is None else curve.answer(),
             "task": self.task_.to_document(),
             **self._target_document(),
         }
@@ -57,6 +59,8 @@ class StorageMixin(Attributes, BaseEstimator):
         arrays |= {name: values for name, values in optional.items() if values is not None}
         if self.stability_ is not None:
             arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
+        if curve is not None:
+            arrays |= {_SIZE_CURVE + name: values for name, values in curve.arrays().items()}
         write_model(path, document, arrays, self.predictor_, self._subset_predictor)
 
     @classmethod
@@ -90,7 +94,9 @@ class StorageMixin(Attributes, BaseEstimator):
         model.validation_score_ = document["validation_score"]
         model.baseline_score_ = document["baseline_score"]
         model.signal_ = document["signal"]
-        model.stability_ = _stability(stored, names)
+        stability, curve = _part(stored, "stability"), _part(stored, "size_curve")
+        model.stability_ = None if stability is None else Stability(names=names, **stability)
+        model.size_curve_ = None if curve is None else SizeCurve(**curve)
         model.task_ = task_from_document(document["task"])
         model._restore_target(document)
         return model
@@ -120,12 +126,11 @@ def _parameters(document: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def _stability(stored: StoredModel, names: tuple[str, ...]) -> Stability | None:
-    figures = stored.document["stability"]
+def _part(stored: StoredModel, name: str) -> dict[str, Any] | None:
+    """The single numbers and the arrays of a part of a model; None where the file has no such part."""
+    figures = stored.document[name]
     if figures is None:
         return None
-    arrays = {
-        name.removeprefix(_STABILITY): values for name, values in stored.arrays.items() if name.startswith(_STABILITY)
-    }
-    every: dict[str, Any] = {**figures, **arrays}
-    return Stability(names=names, **every)
+    prefix = f"{name}."
+    arrays = {k.removeprefix(prefix): values for k, values in stored.arrays.items() if k.startswith(prefix)}
+    return {**figures, **arrays}

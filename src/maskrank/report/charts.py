@@ -9,6 +9,7 @@ from typing import Any
 
 _WIDTH, _HEIGHT = 720.0, 190.0
 _MOST_POINTS = 400  # of a line
+_MOST_MARKED = 60  # points with a dot each
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,22 @@ class Line:
 
 
 def line_chart(
-    lines: Sequence[Line], *, x_label: str, y_label: str, marks: Sequence[tuple[float, str]] = (), log_x: bool = False
+    lines: Sequence[Line],
+    *,
+    x_label: str,
+    y_label: str,
+    marks: Sequence[tuple[float, str]] = (),
+    rings: Sequence[tuple[float, float]] = (),
+    log_x: bool = False,
 ) -> dict[str, Any]:
-    """Lines over one x axis.
+    """Lines over one x axis of whole numbers.
 
     Parameters
     ----------
     marks : sequence of (x, text)
         Vertical lines.
+    rings : sequence of (x, y)
+        Circles around points.
     """
     lines = [line for line in lines if line.points]
     spreads = [line.spread or [0.0] * len(line.points) for line in lines]
@@ -59,7 +68,7 @@ def line_chart(
         lower = [(across(x), down(y - e)) for (x, y), e in zip(line.points, spread, strict=True)]
         band = [*upper, *reversed(lower)] if line.spread else []
         drawn.append({"name": line.name, "kind": line.kind, "points": points, "band": band, "marked": line.marked})
-    x_ticks = sorted(set(xs)) if log_x else nice_ticks(min(xs), max(xs))
+    x_ticks = sorted(set(xs)) if log_x else [x for x in nice_ticks(min(xs), max(xs)) if x.is_integer()]
     return {
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -69,8 +78,39 @@ def line_chart(
         "x_ticks": [(across(x), f"{x:g}") for x in x_ticks if min(xs) <= x <= max(xs)],
         "y_ticks": [(down(y), text) for y, text in labelled(ticks)],
         "marks": [(across(x), text) for x, text in marks],
+        "rings": [(across(x), down(y)) for x, y in rings],
         "table": [(line.name, thinned(line.points, 24)) for line in lines],
     }
+
+
+def size_chart(
+    sizes: Sequence[int],
+    means: Sequence[float],
+    errors: Sequence[float],
+    enough: int,
+    *,
+    name: str,
+    y_label: str,
+    log_x: bool = False,
+) -> dict[str, Any]:
+    """A figure by the number of features, with a band of one standard error, and a ring at the number that is enough.
+
+    Parameters
+    ----------
+    name : str
+        Of the line.
+    """
+    points = [(float(size), float(mean)) for size, mean in zip(sizes, means, strict=True)]
+    spread = [error if math.isfinite(error) else 0.0 for error in map(float, errors)]
+    line = Line(name, "first", points, marked=len(points) <= _MOST_MARKED, spread=spread)
+    return line_chart(
+        [line],
+        x_label="features",
+        y_label=y_label,
+        marks=[(enough, f"{enough} {'is' if enough == 1 else 'are'} enough")],
+        rings=[point for point in points if point[0] == enough],
+        log_x=log_x,
+    )
 
 
 def thinned(points: Sequence[tuple[float, float]], most: int = _MOST_POINTS) -> list[tuple[float, float]]:

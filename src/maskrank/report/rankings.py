@@ -13,10 +13,12 @@ from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
 from maskrank.images import among_chosen, overlay, png
-from maskrank.report.charts import Line, heat, line_chart, spans
+from maskrank.notes import notes
+from maskrank.report.charts import Line, heat, line_chart, size_chart, spans
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import flat_settings, order_note, ranking_csv, ranking_json, score_text
+from maskrank.results import flat_settings, ranking_csv, ranking_json
 from maskrank.terminal.text import lined_up
+from maskrank.units import in_shown_unit, map_scores, score_text, shown_errors
 
 Array = NDArray[Any]
 
@@ -70,15 +72,18 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "title": section.title,
         "facts": section.facts,
         "signal": model.signal_,
-        "note": order_note(model),
+        "notes": notes(model),
+        "size_curve": _size_curve(model),
         "figures": _figures(section),
         "balance": _balance(section.y) if model.task_.discrete and section.y is not None else [],
         "bars": _bars(ranking),
         "measured": ranking.measured,
+        "evidence": ranking.measured and ranking.evidence is not None,
         "d": len(ranking.names),
         "size": ranking.size,
         "stability": _stability(model),
-        "losses": _losses(model.history_),
+        "searched": bool(model.history_.batch),
+        "losses": _losses(model.history_) if model.history_.batch else [],
         "in_time": _in_time(ranking, model.history_),
         "correlations": [] if section.X is None else _correlations(section.X, chosen, ranking.names),
         "correlated": [ranking.names[i] for i in chosen[:_MOST_CORRELATED]],
@@ -92,7 +97,8 @@ def _view(section: RankingSection) -> dict[str, Any]:
 def _figures(section: RankingSection) -> dict[str, Any]:
     """The validation score beside those of no feature and of all features."""
     model, ranking = section.model, section.model.result_
-    values = [("without any feature", model.baseline_score_), (f"the {ranking.size} chosen", model.validation_score_)]
+    chosen = f"all {ranking.size:,}" if ranking.support.all() else f"the {ranking.size} chosen"
+    values = [("without any feature", model.baseline_score_), (chosen, model.validation_score_)]
     if section.all_features is not None:
         values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
     metric = model.task_.metric
@@ -117,11 +123,13 @@ def _balance(y: Array) -> list[tuple[str, int, float]]:
 
 
 def _bars(ranking: Ranking) -> list[dict[str, Any]]:
-    """The chosen features: where each bar begins and how long it is, in % of the track."""
+    """The chosen features: where each bar and its whisker begin and how long they are, in % of the track."""
     chosen = ranking.order[: min(ranking.size, _MOST_BARS)]
-    scores = ranking.scores[chosen]
-    low, high = min(0.0, float(scores.min())), max(0.0, float(scores.max()))
+    scores, errors = in_shown_unit(ranking, ranking.scores)[chosen], shown_errors(ranking)
+    ends = np.stack([scores, scores] if errors is None else [scores - errors[chosen], scores + errors[chosen]])
+    low, high = min(0.0, float(scores.min())), max(0.0, float(scores.max()), float(ends.max()))
     span = (high - low) or 1.0
+    starts, stops = (np.clip(100 * (side - low) / span, 0, 100) for side in ends)
     return [
         {
             "rank": rank,
@@ -129,10 +137,23 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
             "score": score_text(ranking, int(i)),
             "left": round(100 * (min(0.0, float(score)) - low) / span, 2),
             "width": round(100 * abs(float(score)) / span, 2),
+            "whisker": None if errors is None else (round(float(start), 2), round(float(stop - start), 2)),
             "zero": round(100 * -low / span, 2),
         }
-        for rank, (i, score) in enumerate(zip(chosen, scores, strict=True), 1)
+        for rank, (i, score, start, stop) in enumerate(zip(chosen, scores, starts, stops, strict=True), 1)
     ]
+
+
+def _size_curve(model: DualNetBase) -> dict[str, Any] | None:
+    """The chart of the size curve, where there are at least two sizes."""
+    curve = model.size_curve_
+    if curve is None or len(curve.sizes) < 2:
+        return None
+    figure, ends = ("R²", "") if curve.figure == "r2" else (curve.figure, ", by the log-loss")
+    name = f"{figure} on held-out rows, with one standard error"
+    points = (curve.sizes.tolist(), curve.figures.tolist(), curve.figures_std.tolist())
+    chart = size_chart(*points, curve.enough, name=name, y_label=figure)
+    return {"chart": chart, "enough": curve.enough, "by": ends}
 
 
 def _stability(model: DualNetBase) -> dict[str, Any] | None:
@@ -140,12 +161,15 @@ def _stability(model: DualNetBase) -> dict[str, Any] | None:
     stability = model.stability_
     if stability is None:
         return None
+    ranks = (stability.rank_low, stability.rank_median, stability.rank_high)
+    given = (stability.score_low, stability.score_median, stability.score_high)
+    scores = [in_shown_unit(model.result_, values) for values in given]
     rows = [
         {
             "name": stability.names[i],
             "frequency": round(100 * float(stability.frequency[i]), 1),
-            "rank": (float(stability.rank_low[i]), float(stability.rank_median[i]), float(stability.rank_high[i])),
-            "score": (float(stability.score_low[i]), float(stability.score_median[i]), float(stability.score_high[i])),
+            "rank": tuple(float(values[i]) for values in ranks),
+            "score": tuple(float(values[i]) for values in scores),
             "selected": bool(model.support_[i]),
         }
         for i in stability.order
@@ -168,7 +192,7 @@ def _losses(history: History) -> list[dict[str, Any]]:
 
 def _in_time(ranking: Ranking, history: History) -> dict[str, Any]:
     """When each feature was in the best subset, those of the final one first."""
-    if not history.optimal:
+    if not history.optimal or not history.batch:
         return {"rows": [], "left_out": 0}
     first, last = history.optimal[0][0], max([*history.batch, history.optimal[-1][0] + 1])
     found = spans(history.optimal, last)
@@ -208,7 +232,7 @@ def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
     """The importance map alone, and over the mean image of each class (of all rows for numbers)."""
     if section.image_shape is None:
         return []
-    scores = among_chosen(ranking.raw_scores, ranking.support)
+    scores = among_chosen(map_scores(ranking), ranking.support)
     backgrounds = [("alone", np.zeros(len(scores)))]
     if section.X is not None and section.y is not None and section.model.task_.discrete:
         labels = np.unique(section.y)[:_MOST_MAPS]

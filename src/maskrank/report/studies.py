@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from maskrank.core.metrics import METRICS
-from maskrank.report.charts import Line, labelled, line_chart, nice_ticks
+from maskrank.report.charts import labelled, nice_ticks, size_chart
 from maskrank.report.page import data_address, packed, render
 from maskrank.terminal.text import brief_seconds, lined_up
 
@@ -90,10 +90,8 @@ def sweep_report(
     metric = METRICS[fits["metric"].iloc[0]].title
     sizes, means, errors, seconds = zip(*rows, strict=True)
     title_of_line = "mean over the folds, with one standard error"
-    line = Line(title_of_line, "first", list(zip(sizes, means, strict=True)), marked=True, spread=errors)
     texts = zip(sizes, lined_up(means, 4), lined_up(errors, 2), map(brief_seconds, seconds), strict=True)
-    marks = [(chosen, f"{chosen} are enough")]
-    chart = line_chart([line], x_label="features", y_label=metric, marks=marks, log_x=len(rows) > 1)
+    chart = size_chart(sizes, means, errors, chosen, name=title_of_line, y_label=metric, log_x=len(rows) > 1)
     return render(
         "sweep.html",
         title=title,

@@ -110,7 +110,7 @@ def _curve(axes: Axes, method: str, fits: pd.DataFrame, number: int) -> None:
     by_size = fits.groupby("size")["score"]
     mean, spread = by_size.mean(), by_size.std(ddof=0)
     width = 2.2 if method == OURS else 1.2
-    draw_band(axes, mean, spread, f"C{number}", marker=_MARKS[number % 10], linewidth=width, label=method)
+    draw_band(axes, mean.index, mean, spread, f"C{number}", marker=_MARKS[number % 10], linewidth=width, label=method)
 
 
 def loss_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:

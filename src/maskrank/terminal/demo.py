@@ -15,6 +15,7 @@ from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.all_features import all_features_score
 from maskrank.estimators.base import DualNetBase
 from maskrank.files import check_writable, write_atomically
+from maskrank.notes import notes
 from maskrank.report import RankingSection, ranking_report
 from maskrank.terminal.ranking import show_ranking
 
@@ -77,6 +78,8 @@ def run_demo(
         console.print(f"{problem.title}: {_SIZE} of {X.shape[1]} features, {seconds:.1f} s", style="bold")
         console.print(f"truly relevant: {names}")
         show_ranking(console, model.result_)
+        if (size := notes(model).get("size")) is not None:
+            console.print(f"size: {size}", markup=False)
         console.print(f"{metric} {result}\n")
         if report is not None:
             facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.stability import Stability
-from maskrank.results import score_text
 from maskrank.terminal.text import short, visible
+from maskrank.units import in_shown_unit, score_text
 
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
 _MOST_ROWS = 40
@@ -35,12 +35,12 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
     for title in () if stability is None else ("chosen", "ranks"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="crop")
-    chosen = ranking.order[: ranking.size]
+    chosen, scores = ranking.order[: ranking.size], in_shown_unit(ranking, ranking.scores)
     length = _BAR if stability is None else _SHORT_BAR
-    largest = max(float(ranking.scores[chosen].max()), 1e-12)
+    largest = max(float(scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
-        score, text = float(ranking.scores[i]), score_text(ranking, i)
-        bar = _bar(length * max(0.0, score) / largest, fine=console.encoding.startswith("utf"))
+        text = score_text(ranking, i)
+        bar = _bar(length * max(0.0, float(scores[i])) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
         table.add_row(str(rank), Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
     console.print(table)
@@ -65,8 +65,8 @@ def show_stability(console: Console, stability: Stability) -> None:
     names = [short(name) for name in stability.consensus]
     more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
     console.print(Text(f"consensus of the refits: {', '.join(names[:_MOST_NAMED])}{more}"))
-    left_out = f"{stability.size + 1} = left out"
-    note = f"chosen: share of {stability.repeats} refits; ranks: 10 to 90 % quantile ({left_out})"
+    left_out = f" ({stability.size + 1} = left out)" if stability.size < len(stability.names) else ""
+    note = f"chosen: share of {stability.repeats} refits; ranks: 10 to 90 % quantile{left_out}"
     console.print(note, style="dim")
 
 

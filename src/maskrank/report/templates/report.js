@@ -24,43 +24,56 @@ function cell(text, kind) {
   return td;
 }
 
+function decimals(value, digits) {
+  return value.toFixed(digits).replace("-", "−");
+}
+
 function signed(value) {
   const text = Math.abs(value).toFixed(5);
   return (Number(text) === 0 ? "" : value < 0 ? "−" : "+") + text;
+}
+
+// The unit that people read: measured scores in per cent of what all chosen features explain, as 0 where that is nothing.
+function shown(answer, score) {
+  if (!answer.scores_std) return signed(score);
+  return (answer.explained > 1e-9 ? (100 * score) / answer.explained : 0).toFixed(1);
 }
 
 function featureTable(box, answer) {
   const rank = new Map(answer.selected.map((name, place) => [name, place + 1]));
   const unselected = answer.selected.length + 1;
   const features = Object.keys(answer.scores).map((name) => ({
-    name, rank: rank.get(name) ?? unselected, score: answer.scores[name], raw: answer.raw_scores[name], folded: name.toLowerCase(),
+    name, rank: rank.get(name) ?? unselected, score: answer.scores[name], evidence: answer.evidence?.[name] ?? 0,
+    raw: answer.raw_scores[name], folded: name.toLowerCase(),
   }));
   const body = box.querySelector("tbody"), count = box.querySelector(".count"), more = box.querySelector(".more");
   const search = box.querySelector("input"), heads = [...box.querySelectorAll("th[data-key]")];
-  let shown = features, limit = ROWS_AT_ONCE, key = "rank", direction = 1;
+  const hasEvidence = heads.some((head) => head.dataset.key === "evidence");
+  let found = features, limit = ROWS_AT_ONCE, key = "rank", direction = 1;
 
   function draw() {
-    const rows = shown.slice(0, limit).map((feature) => {
+    const rows = found.slice(0, limit).map((feature) => {
       const row = document.createElement("tr");
       row.append(
         cell(feature.rank < unselected ? feature.rank : "", "number"), cell(feature.name, "name"),
-        cell(signed(feature.score), "number"), cell(signed(feature.raw), "number"),
+        cell(shown(answer, feature.score), "number"), ...(hasEvidence ? [cell(decimals(feature.evidence, 2), "number")] : []),
+        cell(signed(feature.raw), "number"),
       );
       return row;
     });
     body.replaceChildren(...rows);
-    count.textContent = `${rows.length.toLocaleString("en")} of ${shown.length.toLocaleString("en")} shown`;
-    more.hidden = shown.length <= limit;
+    count.textContent = `${rows.length.toLocaleString("en")} of ${found.length.toLocaleString("en")} shown`;
+    more.hidden = found.length <= limit;
     for (const head of heads) head.setAttribute("aria-sort", head.dataset.key === key ? (direction > 0 ? "ascending" : "descending") : "none");
   }
   function sort() {
-    const by = (a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) * direction || b.raw - a.raw;
+    const by = (a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) * direction || (hasEvidence ? b.evidence - a.evidence : 0) || b.raw - a.raw;
     features.sort(by);
     filter();
   }
   function filter() {
     const wanted = search.value.toLowerCase();
-    shown = features.filter((feature) => feature.folded.includes(wanted));
+    found = features.filter((feature) => feature.folded.includes(wanted));
     limit = ROWS_AT_ONCE;
     draw();
   }

@@ -1,0 +1,162 @@
+"""Lines that go with a ranking: how many of its features are enough, and whether its order can be trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maskrank.core.scoring.ranking import Ranking
+from maskrank.core.scoring.size_curve import SizeCurve
+from maskrank.estimators.base import DualNetBase
+from maskrank.units import TRACE
+
+_FAINT = 0.05  # share of the largest score below which a score that is not measured is negligible
+_MOST = 0.9  # share of what all features explain, below which the sentence on the size says how sure it is
+
+
+def notes(model: DualNetBase) -> dict[str, str]:
+    """Lines that belong to a ranking, by what they are about: ``size`` and ``order``."""
+    found = {"size": size_note(model), "order": order_note(model)}
+    return {about: note for about, note in found.items() if note is not None}
+
+
+def size_note(model: DualNetBase) -> str | None:
+    """How many of the features are enough, in a line; None where nothing can be said."""
+    if model.size_curve_ is None or not model.signal_:
+        return None
+    return size_sentence(
+        model.size_curve_,
+        size=model.result_.size,
+        n_features=len(model.result_.names),
+        auto=model.n_features_to_select == "auto",
+    )
+
+
+def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = False) -> str | None:
+    """What a size curve says, in a line; None for a single feature, or where the features that are enough save nothing.
+
+    Parameters
+    ----------
+    curve : SizeCurve
+        Of the chosen features; where the size was chosen, of all sizes up to its bound.
+    size : int
+        How many features were chosen.
+    n_features : int
+        Of the table.
+    auto : bool
+        Whether the size was chosen by the curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank.estimators.size_curve import SizeCurve
+    >>> from maskrank.notes import size_sentence
+    >>> worth, error = np.array([0.5, 0.79, 0.8]), np.full(3, 0.02)
+    >>> curve = SizeCurve(np.array([1, 2, 3]), worth, error, worth, error, "r2", enough=2)
+    >>> size_sentence(curve, size=3, n_features=10)
+    'the first 2 of the 3 chosen features carry 99 % of what all 3 explain'
+    """
+    enough, worth = curve.enough, float(curve.values[curve.sizes == curve.enough][0])
+    if worth <= 0:
+        return None
+    if auto:
+        bound = int(curve.sizes[-1])
+        within = f"of at most {bound} features {'is' if size == 1 else 'are'} within one standard error of the best"
+        return f"the size was chosen: {size}{', the most that was allowed' if size == bound else f' {within}'}"
+    if size == 1:
+        return None
+    whole = f"{_all(size)} features" if size == n_features else f"the {size} chosen features"
+    if enough == size:
+        needed = f"{_all(size)} {'' if size == n_features else 'chosen '}features are needed"
+        return f"{needed}: {_carried(size - 1, '', float(curve.values[-2]) / worth, size)}"
+    total = float(curve.values[-1])
+    if worth >= total:
+        others = "the other adds" if size - enough == 1 else "the others add"
+        return f"the first {_counted(enough)} of {whole} {'is' if enough == 1 else 'are'} enough: {others} nothing"
+    doubt = "" if worth >= _MOST * total else "; the rest is within one standard error"
+    return _carried(enough, f" of {whole}", worth / total, size) + doubt
+
+
+def _carried(n: int, of: str, share: float, size: int) -> str:
+    """What the first features explain of what all do; a share below 1."""
+    percent = round(100 * share)
+    shown = "more than 99 %" if percent >= 100 else "less than 1 %" if percent < 1 else f"{percent} %"
+    return f"the first {_counted(n)}{of} {'carries' if n == 1 else 'carry'} {shown} of what {_all(size)} explain"
+
+
+def _all(n: int) -> str:
+    return "both" if n == 2 else f"all {n}"
+
+
+def _counted(n: int) -> str:
+    return "one" if n == 1 else str(n)
+
+
+def order_note(model: DualNetBase) -> str | None:
+    """A line where scores say little about the order of the chosen features.
+
+    Measured scores do where at least half of the neighbours in the ranking differ by less than the standard error of
+    their difference; others do where at least half of the chosen features do not stand out from those left out.
+    """
+    ranking = model.result_
+    if not model.signal_ or ranking.size < 2:
+        return None
+    doubt = "good as a set, but their order says little"
+    if ranking.measured:
+        unclear, pairs = unclear_neighbours(ranking), ranking.size - 1
+        if 2 * unclear < pairs:
+            return None
+        if pairs == 1:
+            return f"the scores of the 2 chosen features differ by less than the standard error: they are {doubt}"
+        which = "all" if unclear == pairs else f"{unclear} of the {pairs}"
+        return (
+            f"{which} pairs of neighbours in the ranking have scores that differ by less than the standard error: the "
+            f"features are {doubt}"
+        )
+    unsure = unsure_places(ranking)
+    if unsure < 2 or 2 * unsure < ranking.size:
+        return None
+    which = "all" if unsure == ranking.size else str(unsure)
+    return (
+        f"{which} of the {ranking.size} chosen features score no higher than ones left out, or close to zero: they "
+        f"are {doubt} (features are redundant, or fewer suffice)"
+    )
+
+
+def unclear_neighbours(ranking: Ranking) -> int:
+    """Number of neighbours in the ranking whose measured scores differ by less than the standard error of that.
+
+    The errors of two scores are taken as independent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> from maskrank.notes import unclear_neighbours
+    >>> scores, chosen = np.array([0.5, 0.3, 0.29]), np.array([True, True, True])
+    >>> unclear_neighbours(Ranking(("a", "b", "c"), chosen, scores, scores, scores_std=np.full(3, 0.02)))
+    1
+    """
+    if ranking.scores_std is None:
+        return 0
+    chosen = ranking.order[: ranking.size]
+    scores, errors = ranking.scores[chosen], ranking.scores_std[chosen]
+    return int((scores[:-1] - scores[1:] <= np.maximum(np.hypot(errors[:-1], errors[1:]), TRACE)).sum())
+
+
+def unsure_places(ranking: Ranking) -> int:
+    """Number of chosen features whose score, not measured, does not separate them from the rest.
+
+    It is at or below that of a feature that was left out, or below a twentieth of the largest score there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import Ranking
+    >>> from maskrank.notes import unsure_places
+    >>> scores, support = np.array([0.5, 0.01, 0.3, 0.2]), np.array([True, True, True, False])
+    >>> unsure_places(Ranking(("a", "b", "c", "d"), support, scores, scores))
+    1
+    """
+    scores, support = ranking.scores, ranking.support
+    bar = max(float(scores[~support].max(initial=0.0)), _FAINT * float(scores.max()))
+    return int((scores[support] <= bar).sum())

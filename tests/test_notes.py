@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskrank import Ranking
+from maskrank.notes import notes, order_note, size_note, size_sentence, unclear_neighbours, unsure_places
+from maskrank.results import ranking_json
+from tests.report.pages import curve_of, fitted
+
+NEARLY_ALL = "the first 2 of the 3 chosen features carry more than 99 % of what all 3 explain"
+NOTHING_ALONE = "the first one carries less than 1 % of what both explain"
+MEAGRE = (
+    "the first one of the 3 chosen features carries 40 % of what all 3 explain; the rest is within one standard error"
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "enough", "d", "sentence"),
+    [
+        ([0.4, 0.7, 0.98, 0.99, 1.0], 3, 9, "the first 3 of the 5 chosen features carry 98 % of what all 5 explain"),
+        ([0.95, 1.0], 1, 9, "the first one of the 2 chosen features carries 95 % of what both explain"),
+        ([0.4, 0.999, 1.0], 2, 9, NEARLY_ALL),
+        ([0.4, 0.9, 1.0], 1, 9, MEAGRE),
+        ([0.4, 1.1, 1.0], 2, 9, "the first 2 of the 3 chosen features are enough: the other adds nothing"),
+        ([1.1, 1.1, 1.0], 1, 9, "the first one of the 3 chosen features is enough: the others add nothing"),
+        ([0.4, 0.1, -0.2], 1, 9, "the first one of the 3 chosen features is enough: the others add nothing"),
+        ([0.4, 0.9, 1.0], 3, 9, "all 3 chosen features are needed: the first 2 carry 90 % of what all 3 explain"),
+        (
+            [-0.1, 1.0],
+            2,
+            9,
+            "both chosen features are needed: the first one carries less than 1 % of what both explain",
+        ),
+        ([0.4, 0.9, 1.0], 3, 3, "all 3 features are needed: the first 2 carry 90 % of what all 3 explain"),
+        ([0.4, 0.95, 1.0], 2, 3, "the first 2 of all 3 features carry 95 % of what all 3 explain"),
+        ([0.9, 1.0], 1, 2, "the first one of both features carries 90 % of what both explain"),
+        ([0.4], 1, 9, None),
+        ([-0.1, -0.2], 1, 9, None),
+    ],
+)
+def test_what_a_curve_says(values: list[float], enough: int, d: int, sentence: str | None) -> None:
+    assert size_sentence(curve_of(values, enough), size=len(values), n_features=d) == sentence
+
+
+@pytest.mark.parametrize(
+    ("size", "bound", "sentence"),
+    [
+        (4, 50, "the size was chosen: 4 of at most 50 features are within one standard error of the best"),
+        (1, 50, "the size was chosen: 1 of at most 50 features is within one standard error of the best"),
+        (50, 50, "the size was chosen: 50, the most that was allowed"),
+    ],
+)
+def test_what_the_curve_of_a_chosen_size_says(size: int, bound: int, sentence: str) -> None:
+    curve = curve_of(np.linspace(0.5, 0.9, bound).tolist(), size)
+    assert size_sentence(curve, size=size, n_features=99, auto=True) == sentence
+
+
+@given(
+    values=st.lists(st.floats(-1, 2), min_size=1, max_size=8),
+    place=st.integers(0, 7),
+    more=st.integers(0, 3),
+    auto=st.booleans(),
+)
+def test_no_curve_makes_an_odd_sentence(values: list[float], place: int, more: int, auto: bool) -> None:
+    best = int(np.argmax(values))
+    enough = 1 + min(place, best)  # no size above the best is enough
+    size = enough if auto else len(values)
+    said = size_sentence(curve_of(values, enough), size=size, n_features=len(values) + more, auto=auto)
+    if said is None:
+        assert values[enough - 1] <= 0 or (size == 1 and not auto)
+        return
+    assert not re.search(r"nan|inf|-\d|  |\b(\d\d{2,}) %", said)
+    assert all(1 <= int(percent) <= 99 for percent in re.findall(r"(\d+) %", said))
+    assert all(int(n) <= len(values) for n in re.findall(r"(\d+)(?! ?%)\b", said) if f"{n} %" not in said)
+    assert not re.search(r"\b1 (features|are|carry)|one .* carry |one .* are enough", said)
+    assert said[0].islower()
+    assert not said.endswith(".")
+    assert ("add" in said) == (not auto and enough < size and values[enough - 1] >= values[-1])
+    assert ("needed" in said) == (not auto and enough == size)
+
+
+def test_without_signal_or_curve_there_is_nothing_to_say_of_the_size() -> None:
+    model = fitted(("a", "b", "c"))
+    assert size_note(model) is not None
+    assert size_note(fitted(("a", "b", "c"), measured=False)) is None
+    model.signal_ = False
+    assert notes(model) == {}
+
+
+def scored(scores: list[float], errors: list[float]) -> Ranking:
+    """All but the last feature are chosen."""
+    chosen, values = np.arange(len(scores) + 1) < len(scores), np.array([*scores, 0.0])
+    names = tuple(f"x{i}" for i in range(len(values)))
+    return Ranking(names, chosen, values, values, np.array([*errors, 0.0]), explained=float(values.sum()))
+
+
+@pytest.mark.parametrize(
+    ("scores", "errors", "unclear"),
+    [
+        ([0.5, 0.4, 0.3], [0.05, 0.05, 0.05], 0),
+        ([0.5, 0.4, 0.3], [0.05, 0.1, 0.01], 2),
+        ([0.5, 0.4, 0.3], [0.1, 0.05, 0.05], 1),
+        ([0.3, 0.4, 0.5], [0.05, 0.05, 0.05], 0),  # in whatever order of the table
+        ([3e-12, 2e-12, 1e-12], [0.0, 0.0, 0.0], 2),  # traces
+        ([0.5, 0.4], [np.inf, np.inf], 1),
+    ],
+)
+def test_neighbours_whose_scores_can_not_be_told_apart(scores: list[float], errors: list[float], unclear: int) -> None:
+    assert unclear_neighbours(scored(scores, errors)) == unclear
+
+
+def test_the_order_is_doubted_where_half_of_the_neighbours_overlap() -> None:
+    model, error = fitted(("a", "b", "c", "d", "e")), [0.01] * 4
+    cases = {
+        (0.5, 0.4, 0.3, 0.2): None,
+        (0.5, 0.4, 0.3, 0.3): None,
+        (0.5, 0.4, 0.4, 0.4): "2 of the 3 pairs of neighbours",
+        (0.4, 0.4, 0.4, 0.4): "all pairs of neighbours",
+    }
+    for scores, doubted in cases.items():
+        model.result_ = scored(list(scores), error)
+        note = order_note(model)
+        assert (note is None) == (doubted is None)
+        assert note is None or note.startswith(f"{doubted} in the ranking have scores that differ by less than the")
+        assert (note in json.loads(ranking_json(model, seconds=1.0))["notes"]) == (note is not None)
+    model.result_ = scored([0.5, 0.499], [0.01, 0.01])
+    assert str(order_note(model)).startswith("the scores of the 2 chosen features differ by less than")
+    model.signal_ = False  # then another line says that the whole ranking may be chance
+    assert order_note(model) is None
+
+
+def test_a_single_feature_has_no_order() -> None:
+    model = fitted(("a", "b"), 1)
+    model.result_ = replace(model.result_, scores=np.zeros(2))
+    assert order_note(model) is None
+
+
+def derived(chosen: list[float], left_out: list[float]) -> Ranking:
+    scores = np.array([*chosen, *left_out])
+    return Ranking(tuple(f"x{i}" for i in range(len(scores))), np.arange(len(scores)) < len(chosen), scores, scores)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left_out", "unsure"),
+    [
+        ([0.5, 0.4, 0.3], [0.01, -0.01], 0),
+        ([0.5, 0.4, 0.02], [0.01, -0.01], 1),  # a twentieth of the largest is 0.025
+        ([0.5, 0.4, 0.3], [0.35, -0.01], 1),  # one that was left out scores higher
+        ([1e-4] * 85, [0.02, 1e-5], 85),
+        ([0.0, 0.0], [0.0], 2),
+        ([-0.1, -0.2], [-0.3], 2),
+    ],
+)
+def test_derivatives_that_do_not_set_a_feature_apart(chosen: list[float], left_out: list[float], unsure: int) -> None:
+    assert unsure_places(derived(chosen, left_out)) == unsure
+
+
+def test_the_order_of_derivatives_is_doubted_where_half_of_the_chosen_do_not_stand_out() -> None:
+    model = fitted(("a", "b", "c", "d", "e"), 4, measured=False)
+    for chosen, doubted in (([0.5, 0.4, 0.3, 0.0], None), ([0.5, 0.4, 0.0, 0.0], "2"), ([0.0] * 4, "all")):
+        model.result_ = derived(chosen, [0.01])
+        note = order_note(model)
+        assert json.loads(ranking_json(model, seconds=1.0))["notes"] == ([] if note is None else [note])
+        assert (note is None) == (doubted is None)
+        assert note is None or note.startswith(f"{doubted} of the 4 chosen features score no higher than ones left out")
