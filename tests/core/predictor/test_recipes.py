@@ -23,9 +23,10 @@ def test_plain_recipes_have_no_noise_and_no_encoding_and_are_repeated_where_ther
 
 
 def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> None:
-    worth = FeatureWorth.of(torch.tensor([0.1, 0.9, 0.5]), torch.tensor([True, False, False]))
+    scores = torch.tensor([0.1, 0.9, 0.5])
 
-    def seen(recipe: Recipe, n_bins: int) -> list[float]:
+    def seen(recipe: Recipe, n_bins: int, n_useful: int | None = None) -> list[float]:
+        worth = FeatureWorth.of(scores, n_useful)
         first, second = connectivity(worth, recipe, n_bins, (6, 4))
         assert first.eq(first[:, :1]).all()  # by every unit
         assert second.shape == (6, 4)
@@ -35,7 +36,8 @@ def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> No
     assert seen(Recipe(decay=0.1, share=0.6), 2) == [0, 1, 1, 0, 0, 0, 0, 0, 0]
     assert seen(Recipe(decay=0.1, share=0.4, encoded=True), 2) == [0, 1, 0, 0, 0, 1, 1, 0, 0]
     assert seen(Recipe(decay=0.1, share=0.01), 0) == [0, 1, 0]
-    assert seen(Recipe(decay=0.1, supported=True), 0) == [1, 1, 0]  # the best one is always seen
+    assert seen(Recipe(decay=0.1), 0, n_useful=2) == [0, 1, 1]
+    assert seen(Recipe(decay=0.1, share=0.6), 0, n_useful=2) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("s", [1, 3, 5])

@@ -28,13 +28,16 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
 def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
     config = DEFAULT.using(predictor__cycles=(40,))
-    worth = FeatureWorth.of(torch.tensor([0.5, 0.9, 0.1]), torch.tensor([True, True, False]))  # features 0, 2 and 3
+    worth = FeatureWorth.of(torch.tensor([0.5, 0.9, 0.1]))  # features 0, 2 and 3
     ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, worth, config=config, generator=generator)
     used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
     assert len(used) == DEFAULT.predictor.n_recipes // 2
     for member in used.tolist():
         assert member in ([True, True, True], [True, True, False])
     assert len({tuple(member) for member in used.tolist()}) > 1
+    worth = FeatureWorth.of(worth.scores, n_useful=1)
+    ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, worth, config=config, generator=generator)
+    assert not ensemble.predictor.weights[0][:, [0, 2]].any()
 
 
 def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_very_many(

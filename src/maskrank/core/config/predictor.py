@@ -17,15 +17,13 @@ class Recipe:
     decay : float
         Weight decay.
     share : float
-        Share of the chosen features, first of the ranking, that the net sees: fewer may predict better.
+        Share of the useful features, first of the ranking, that the net sees: fewer may predict better.
     input_noise : float
         Standard deviation of Gaussian noise on the inputs, which have a deviation of about 1.
     encoded : bool
         Whether the net also sees the piecewise-linear encoding of the features (Gorishniy et al. 2022).
     additive : bool
         Whether the net is a sum of one-feature nets (a generalised additive model).
-    supported : bool
-        Whether the net sees only the features that are enough by the measured scores, and not a share of the ranking.
     """
 
     decay: float
@@ -33,21 +31,20 @@ class Recipe:
     input_noise: float = 0.0
     encoded: bool = False
     additive: bool = False
-    supported: bool = False
 
 
 # In order of use: the first ``n_recipes`` that a table's rows allow. Not measured one by one.
 RECIPES = (
-    Recipe(decay=0.1, supported=True),
+    Recipe(decay=0.1),
     Recipe(decay=0.4),
-    Recipe(decay=0.1, supported=True),
-    Recipe(decay=0.1, additive=True, supported=True),
-    Recipe(decay=0.1, input_noise=0.5, supported=True),
-    Recipe(decay=0.1, input_noise=1.0, supported=True),
-    Recipe(decay=0.1, encoded=True, supported=True),
-    Recipe(decay=0.4, encoded=True, additive=True, supported=True),
+    Recipe(decay=0.1, share=0.6),
+    Recipe(decay=0.1, additive=True),
+    Recipe(decay=0.1, input_noise=0.5),
+    Recipe(decay=0.1, input_noise=1.0),
+    Recipe(decay=0.1, encoded=True),
+    Recipe(decay=0.4, encoded=True, additive=True),
     Recipe(decay=0.1, encoded=True, input_noise=0.3),
-    Recipe(decay=0.1, encoded=True, input_noise=0.6, supported=True),
+    Recipe(decay=0.1, encoded=True, input_noise=0.6),
     Recipe(decay=0.4, share=0.6),
     Recipe(decay=0.2),
     Recipe(decay=0.2, share=0.8),
@@ -101,9 +98,6 @@ class PredictorConfig:
         Beyond so many rows one fold is enough.
     n_picks : int
         Rounds of greedy ensemble selection.
-    min_z_of_all_features : float
-        Standard errors by which nets that see all features must lower the loss of those that see the features which
-        are enough, to take part.
     min_bins, max_bins, max_bins_in_all : int
         Of the piecewise-linear encoding: a feature has up to max_bins, all together at most max_bins_in_all or the
         number of rows; with fewer than min_bins each, nothing is encoded.
@@ -139,7 +133,6 @@ class PredictorConfig:
     min_fold_rows: int = 5  # not measured
     max_cross_fitted_rows: int = 20_000  # a time limit
     n_picks: int = 12  # not measured
-    min_z_of_all_features: float = 2.0  # benchmarks/scores.py fillers
     min_bins: int = 4  # not measured
     max_bins: int = 16  # not measured
     max_bins_in_all: int = 256  # not measured

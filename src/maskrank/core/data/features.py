@@ -118,23 +118,19 @@ class FeatureWorth:
     Attributes
     ----------
     scores : Tensor (s,)
-    supported : Tensor (s,) of bool
-        Which features are enough: the first of the order, with which predictions are about as good as with all.
-    others_hurt : bool
-        Whether predictions were worse with all features than with these.
+    useful : Tensor (s,) of bool
+        Which features its nets see: the first ones by score.
     """
 
     scores: Tensor
-    supported: Tensor
-    others_hurt: bool = False
+    useful: Tensor
 
     @classmethod
-    def of(cls, scores: Tensor, supported: Tensor | None = None, *, others_hurt: bool = False) -> FeatureWorth:
-        """By default all features are supported, and the best one always is: (s,)."""
-        supported = torch.ones_like(scores, dtype=torch.bool) if supported is None else supported.clone()
-        supported[scores.argmax()] = True
-        return cls(scores, supported, others_hurt)
+    def of(cls, scores: Tensor, n_useful: int | None = None) -> FeatureWorth:
+        """The first so many by score are useful, or all of them: (s,)."""
+        places = scores.argsort(descending=True, stable=True).argsort()
+        return cls(scores, places < (len(scores) if n_useful is None else n_useful))
 
     def to(self, device: torch.device) -> FeatureWorth:
         """The same on the device of the nets."""
-        return FeatureWorth(self.scores.to(device), self.supported.to(device), self.others_hurt)
+        return FeatureWorth(self.scores.to(device), self.useful.to(device))

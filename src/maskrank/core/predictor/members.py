@@ -81,11 +81,6 @@ class Members:
     def __len__(self) -> int:
         return len(self._recipes)
 
-    @property
-    def recipes(self) -> Sequence[Recipe]:
-        """Each once, in their order."""
-        return self._recipes[:: len(self._folds)]
-
     def draw(self, n: int, generator: torch.Generator) -> Tensor:
         """Rows for each member, of those it learns from: (members, n)."""
         places = torch.randint(self._folds.learned.shape[1], (len(self), n), generator=generator)

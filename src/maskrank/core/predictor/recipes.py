@@ -55,9 +55,7 @@ def connectivity(worth: FeatureWorth, recipe: Recipe, n_bins: int, hidden: Seque
     """
     s, device = len(worth.scores), worth.scores.device
     place = worth.scores.argsort(descending=True, stable=True).argsort()  # 0 for the best
-    seen = (place < max(1, round(recipe.share * s))).float()
-    if recipe.supported or worth.others_hurt:
-        seen = worth.supported.float()
+    seen = (worth.useful & (place < max(1, round(recipe.share * int(worth.useful.sum()))))).float()
     seen = torch.cat([seen, (seen * recipe.encoded).repeat_interleave(n_bins)])  # (s + s * n_bins,)
     numbers = torch.arange(s, device=device)
     owners = [torch.cat([numbers, numbers.repeat_interleave(n_bins)]) % min(s, *hidden)]

@@ -6,7 +6,6 @@ Small MLPs trained anew on the chosen columns predict better than the operator, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -136,8 +135,7 @@ def fit_predictor(
         generator=generator,
         callbacks=callbacks,
     )
-    narrow = not worth.others_hurt and not bool(worth.supported.all())
-    return _selected(trained, task, settings, narrow=narrow) if varied else _averaged(trained, settings)
+    return _selected(trained, task, settings) if varied else _averaged(trained, settings)
 
 
 def fine_tune(
@@ -198,36 +196,13 @@ def _untrained(
     )
 
 
-def _selected(trained: Trained, task: Task, config: PredictorConfig, *, narrow: bool) -> FittedPredictor:
-    """Greedy ensemble selection among the recipes, each at its members' best moments.
-
-    Features that were chosen on these rows look better on them than they are. So nets that see the features which are
-    enough have the benefit of the doubt: the others take part where they lower the loss by more than chance does.
-
-    Parameters
-    ----------
-    narrow : bool
-        Whether some nets see fewer features than others: those that are enough.
-    """
+def _selected(trained: Trained, task: Task, config: PredictorConfig) -> FittedPredictor:
+    """Greedy ensemble selection among the recipes, each at its members' best moments."""
     members, table = trained.members, trained.table
     with torch.no_grad():
         outputs = members.outputs(members.best, table.held_inputs)  # (recipes, folds, rows, outputs)
-    flat, y = outputs.flatten(1, 2), table.held_y.flatten(0, 1)
-    weight = greedy_selection(task, flat, y, n_picks=config.n_picks)
-    supported = torch.tensor([recipe.supported for recipe in members.recipes], device=weight.device)
-    if narrow and bool(supported.any()):
-        cautious = torch.zeros_like(weight)
-        cautious[supported] = greedy_selection(task, flat[supported], y, n_picks=config.n_picks)
-        blends = torch.stack([torch.einsum("m,mno->no", each, flat) for each in (cautious, weight)])
-        few, all_of_them = task.loss(blends, y)
-        if not _clearly_positive(few - all_of_them, config.min_z_of_all_features):
-            weight = cautious
+    weight = greedy_selection(task, outputs.flatten(1, 2), table.held_y.flatten(0, 1), n_picks=config.n_picks)
     return _weighted(members, weight.repeat_interleave(outputs.shape[1]))
-
-
-def _clearly_positive(gains: Tensor, z: float) -> bool:
-    """Whether a mean over rows lies so many standard errors above 0: (n,)."""
-    return bool(gains.mean() > z * gains.std() / math.sqrt(len(gains)))
 
 
 def _averaged(trained: Trained, config: PredictorConfig) -> FittedPredictor:

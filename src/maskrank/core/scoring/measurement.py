@@ -29,7 +29,8 @@ class MeasuredScores:
     curve : SizeCurve
         The worth of the best 1, 2, ... of them.
     worth : FeatureWorth
-        What the predictor needs to know: the shares, and which features are enough.
+        What the predictor needs to know: the shares, and which features are useful: those that are enough, where
+        predictions were worse with all of them, else all.
     """
 
     value: ValueFunction
@@ -81,5 +82,4 @@ def measure_scores(
     judged = values[:, judges if bool(judges.any()) else ~judges]
     enough = enough_features(judged)
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
-    worth = FeatureWorth.of(shares.values, order.argsort() < enough, others_hurt=others_hurt)
-    return MeasuredScores(value, shares, curve, worth)
+    return MeasuredScores(value, shares, curve, FeatureWorth.of(shares.values, enough if others_hurt else None))

@@ -15,7 +15,6 @@ from maskrank.core.data.subsets import to_mask
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
 from maskrank.core.scoring.measurement import MeasuredScores
-from maskrank.core.scoring.shapley import Shares
 
 _TRACE = 1e-12  # what a chosen feature scores at least: more than a feature left out, and nothing to speak of
 
@@ -172,19 +171,19 @@ def rank_features(
         return Ranking(names, support, raw_scores, anchor(raw_scores, ~left_out), evidence=of_columns)
     scores, errors = np.zeros(len(names)), np.zeros(len(names))
     chosen = features.columns[optimal.cpu().numpy()]
-    scores[chosen], errors[chosen] = _shown_scores(measured.shares), measured.shares.errors.numpy()
-    explained = float(scores.sum())
-    return Ranking(names, support, raw_scores, scores, errors, of_columns, explained, measured.value.baseline)
+    varies = features.varies[chosen]
+    shares: NDArray[np.float64] = measured.shares.non_negative(torch.from_numpy(varies)).numpy()
+    order = np.lexsort((-measured.shares.values.numpy(), ~varies))
+    scores[chosen], errors[chosen] = shares + _traces(order), measured.shares.errors.numpy()
+    return Ranking(names, support, raw_scores, scores, errors, of_columns, float(shares.sum()), measured.value.baseline)
 
 
-def _shown_scores(shares: Shares) -> NDArray[np.float64]:
-    """Shares that are not below 0, and a trace above it: sorted scores have every chosen feature before the others.
+def _traces(order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What is added to scores so that none is 0 and there are no ties, falling along an order: (s,).
 
-    The trace, at most 1e-12, follows the order of the estimates, which has no ties then.
+    So sorted scores have every chosen feature before those that were left out. At most 1e-12, it is nothing to see.
     """
-    places = shares.values.argsort(descending=True, stable=True).argsort()
-    trace: NDArray[np.float64] = (_TRACE * (1 - places.double() / len(places))).numpy()
-    return shares.non_negative().numpy() + trace
+    return np.asarray(_TRACE * (1 - order.argsort() / len(order)))
 
 
 def _of_columns(of_features: NDArray[np.float64], features: Features) -> NDArray[np.float64]:

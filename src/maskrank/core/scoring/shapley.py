@@ -54,17 +54,25 @@ class Shares:
         errors = of_rows.std(dim=0) / math.sqrt(n) if n > 1 else torch.full_like(values, torch.inf)
         return cls(values, errors, float(values.sum()), of_rows)
 
-    def non_negative(self) -> Tensor:
+    def non_negative(self, possible: Tensor | None = None) -> Tensor:
         """The nearest shares that are not below 0, of the same sum: (s,).
 
         A predictor may ignore a feature, so that none is worth less than nothing; an estimate below 0 is noise. The
         Euclidean projection takes the same amount from all others, which keeps their order, and never leads away from
         shares that are not negative themselves. Where all players together have no value, all shares are 0.
+
+        Parameters
+        ----------
+        possible : Tensor (s,) of bool, optional
+            Players that may have a share; a feature that does not vary has none.
         """
-        ranked = self.values.sort(descending=True).values
-        excess = (ranked.cumsum(0) - max(self.total, 0.0)) / torch.arange(1, len(ranked) + 1)
-        excess = excess[int((ranked > excess).sum()) - 1] if self.total > 0 else ranked[0]
-        return (self.values - excess).clamp(min=0.0)
+        possible = torch.ones_like(self.values, dtype=torch.bool) if possible is None else possible
+        shares, values = torch.zeros_like(self.values), self.values[possible]
+        if self.total > 0 and len(values):
+            ranked = values.sort(descending=True).values
+            excess = (ranked.cumsum(0) - self.total) / torch.arange(1, len(ranked) + 1)
+            shares[possible] = (values - excess[int((ranked > excess).sum()) - 1]).clamp(min=0.0)
+        return shares
 
 
 def exact_shares(game: Game, n: int, s: int) -> Shares:
