@@ -91,8 +91,10 @@ class MaskedNets:
         n_bins, s = self.bits_per_input - 1, inputs.shape[2] // self.bits_per_input
         weights = self.nets.weights[0]
         by_columns = torch.einsum("frs,fsh->frsh", inputs[..., :s], weights[:, :s])
+        if not n_bins:
+            return by_columns
         bins, on_bins = inputs[..., s:].reshape(n_folds, n, s, n_bins), weights[:, s:].reshape(n_folds, s, n_bins, -1)
-        return by_columns + torch.einsum("frsb,fsbh->frsh", bins, on_bins) if n_bins else by_columns
+        return by_columns + torch.einsum("frsb,fsbh->frsh", bins, on_bins)
 
     @torch.no_grad()
     def outputs(self, added: Tensor, masks: Tensor) -> Tensor:
