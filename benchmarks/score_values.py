@@ -127,8 +127,8 @@ class RowsOfValue:
         outputs = torch.empty((len(rows), len(value.predictor.constant)))
         for fold in folds.unique().tolist():
             here = folds == fold
-            inputs = value.inputs[fold, places[here]].unsqueeze(0)
-            outputs[here] = self._nets[fold].outputs(inputs, masks[here][None, None])[0, 0]
+            added = self._nets[fold].added_by_feature(value.inputs[fold, places[here]].unsqueeze(0))
+            outputs[here] = self._nets[fold].outputs(added, masks[here][None, None])[0, 0]
         return value.predictor.constant + factor * (outputs - value.predictor.constant)
 
     def saved(self, rows: Tensor, masks: Tensor) -> Tensor:

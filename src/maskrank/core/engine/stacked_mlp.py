@@ -74,7 +74,7 @@ class StackedMLP(Predictor):
 
     def after_first_layer(self, hidden: Tensor) -> Tensor:
         """The outputs of the other layers: (members, rows, hidden) -> (members, rows, outputs)."""
-        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+        for weight, bias in zip(list(self.weights)[1:], list(self.biases)[1:], strict=True):
             hidden = torch.baddbmm(bias, ACTIVATIONS[self.activation](hidden), weight)
         return hidden
 
