@@ -86,6 +86,8 @@ class TournamentConfig:
         Whether evidence can outweigh a higher held-out loss; else the losses decide.
     evidence_margin : float
         By how much it must outweigh it to win.
+    correlated_evidence : float
+        What a feature counts that the significant ones predict, against one that nothing speaks for.
     fine_tune_batches : int
         Operator batches around a new m_opt, so that its scores are those of a trained operator.
     elimination_rounds, elimination_steps, elimination_fine_tune_batches : int
@@ -98,6 +100,7 @@ class TournamentConfig:
     min_evidence_share: float = 0.5  # not measured
     weighs_evidence: bool = True  # benchmarks/search.py ablation, results/search.md
     evidence_margin: float = 0.5  # not measured
+    correlated_evidence: float = 0.5  # benchmarks/scores.py madelon --tag 902 and 903
     fine_tune_batches: int = 160  # not measured
     elimination_rounds: int = 1  # one subset was proposed
     elimination_steps: int = 200  # not measured

@@ -37,7 +37,7 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
             [tuple(best.tolist()), *_candidates(best, proposal, _by_importance(trainer, best, proposal), config)],
             device=best.device,
         )
-        evidence = evidence_for(candidates, proposal)
+        evidence = evidence_for(candidates, proposal, correlated=config.correlated_evidence)
         hopeful = evidence >= config.min_evidence_share * evidence[0]
         candidates, evidence = candidates[hopeful], evidence[hopeful]
         if len(candidates) == 1:
@@ -82,12 +82,23 @@ def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float) -> int:
     return best if support[best] >= support[lowest] + margin else lowest
 
 
-def evidence_for(subsets: Tensor, proposal: Proposal) -> Tensor:
-    """The evidence of the significant groups that each subset holds, in sum: (subsets,). 0 where it does not count."""
+def evidence_for(subsets: Tensor, proposal: Proposal, *, correlated: float = 0.0) -> Tensor:
+    """The evidence of the significant groups that each subset holds, in sum: (subsets,). 0 where it does not count.
+
+    Parameters
+    ----------
+    correlated : float
+        What each feature counts that the significant ones predict. The features that a subset would hold in its place
+        were the best of many by chance, on these rows, and look better there than they are.
+    """
     if not proposal.policy.weighs_evidence:
         return torch.zeros(len(subsets), device=subsets.device)
     held = [set(subset) for subset in subsets.tolist()]
-    sums = [sum(value for group, value in proposal.evidence.items() if some.issuperset(group)) for some in held]
+    sums = [
+        sum(value for group, value in proposal.evidence.items() if some.issuperset(group))
+        + correlated * len(some.intersection(proposal.correlated))
+        for some in held
+    ]
     return torch.tensor(sums, dtype=torch.float32, device=subsets.device)
 
 
