@@ -26,7 +26,7 @@ from score_tools import (
     mean_of,
     needed,
     percent,
-    standard_errors,
+    value_function_of,
     warm_up,
 )
 from search import madelon_rows
@@ -233,17 +233,22 @@ def school(options: Options) -> Section:
     )
 
 
+WIDE = "xor pair, 100 x 1,000, s = 10"
+
+
 def shuffled_fit(options: Options, name: str, seed: int) -> Any:
-    d = 10 if name in PAPER_PROBLEMS else 30
-    X, y, _ = draw(options, name, seed, rows=512, d=d)
+    """Shares before they are made non-negative, in standard errors; one that is 0 in every row counts as 0."""
+    problem = "xor pair" if name == WIDE else name
+    rows, d, size = (100, 1000, 10) if name == WIDE else (512, 10 if name in PAPER_PROBLEMS else 30, 4)
+    X, y, _ = draw(options, problem, seed, rows=rows, d=d)
     y = np.random.default_rng(options.entropy(seed, 3)).permutation(y)
-    model = options.model(PROBLEMS[name][1], 4, seed).fit(X, y)
-    return model.feature_importances_[model.support_] / standard_errors(model)[model.support_]
+    _, measured = value_function_of(options.model(PROBLEMS[problem][1], size, seed), X, y)
+    return (measured.shares.values / measured.shares.errors.clamp(min=1e-9)).numpy()
 
 
 def shuffled(options: Options) -> Section:
-    """Shuffled targets, 512 rows, s = 4: the paper's problems and needles among 30 features, interleaved."""
-    names = list(PROBLEMS)
+    """Shuffled targets, 512 rows, s = 4: the paper's problems, needles among 30 features, and a wide table."""
+    names = [*PROBLEMS, WIDE]
     jobs = [(names[seed % len(names)], seed) for seed in range(options.seeds)]
     fits = in_processes(shuffled_fit, options, jobs)
     body = []

@@ -108,8 +108,9 @@ def scored(scores: list[float], errors: list[float]) -> Ranking:
         ([0.5, 0.4, 0.3], [0.05, 0.1, 0.01], 2),
         ([0.5, 0.4, 0.3], [0.1, 0.05, 0.05], 1),
         ([0.3, 0.4, 0.5], [0.05, 0.05, 0.05], 0),  # in whatever order of the table
-        ([3e-12, 2e-12, 1e-12], [0.0, 0.0, 0.0], 2),  # traces
-        ([0.5, 0.4], [np.inf, np.inf], 1),
+        ([0.5, 0.4, 0.0, 0.0, 0.0], [0.01, 0.01, 0.01, 0.01, 0.01], 0),  # features worth nothing have no order
+        ([3e-12, 2e-12, 1e-12], [0.0, 0.0, 0.0], 0),  # traces
+        ([0.5, 0.4], [np.inf, np.inf], 0),
     ],
 )
 def test_neighbours_whose_scores_can_not_be_told_apart(scores: list[float], errors: list[float], unclear: int) -> None:
@@ -128,7 +129,7 @@ def test_the_order_is_doubted_where_half_of_the_neighbours_overlap() -> None:
         model.result_ = scored(list(scores), error)
         note = order_note(model)
         assert (note is None) == (doubted is None)
-        assert note is None or note.startswith(f"{doubted} in the ranking have scores that differ by less than the")
+        assert note is None or note.startswith(f"{doubted} in the ranking with a score clearly above 0 differ by less")
         assert (note in json.loads(ranking_json(model, seconds=1.0))["notes"]) == (note is not None)
     model.result_ = scored([0.5, 0.499], [0.01, 0.01])
     assert str(order_note(model)).startswith("the scores of the 2 chosen features differ by less than")

@@ -58,7 +58,7 @@ def by_size(values: Array, n: int) -> Array:
 def swarm(values: Array, low: float, high: float, *, bins: int = 100) -> Array:
     """Heights of the points of one line of a beeswarm, within -0.4..0.4, so that points of like values do not hide.
 
-    Points of a bin are piled up in turns above and below the line.
+    Points of a bin are piled up alternately above and below the line.
 
     Parameters
     ----------

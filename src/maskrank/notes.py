@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.core.scoring.size_curve import SizeCurve
@@ -102,15 +103,15 @@ def order_note(model: DualNetBase) -> str | None:
         return None
     doubt = "good as a set, but their order says little"
     if ranking.measured:
-        unclear, pairs = unclear_neighbours(ranking), ranking.size - 1
-        if 2 * unclear < pairs:
+        unclear, pairs = unclear_neighbours(ranking), worthy_pairs(ranking)
+        if not pairs or 2 * unclear < pairs:
             return None
-        if pairs == 1:
+        if ranking.size == 2:
             return f"the scores of the 2 chosen features differ by less than the standard error: they are {doubt}"
         which = "all" if unclear == pairs else f"{unclear} of the {pairs}"
         return (
-            f"{which} pairs of neighbours in the ranking have scores that differ by less than the standard error: the "
-            f"features are {doubt}"
+            f"{which} pairs of neighbours in the ranking with a score clearly above 0 differ by less than the standard "
+            f"error: the features are {doubt}"
         )
     unsure = unsure_places(ranking)
     if unsure < 2 or 2 * unsure < ranking.size:
@@ -125,7 +126,7 @@ def order_note(model: DualNetBase) -> str | None:
 def unclear_neighbours(ranking: Ranking) -> int:
     """Number of neighbours in the ranking whose measured scores differ by less than the standard error of that.
 
-    The errors of two scores are taken as independent.
+    Pairs count whose better feature has a score clearly above 0. The errors of two scores are taken as independent.
 
     Examples
     --------
@@ -138,9 +139,26 @@ def unclear_neighbours(ranking: Ranking) -> int:
     """
     if ranking.scores_std is None:
         return 0
+    scores, errors = _best_first(ranking)
+    apart = scores[:-1] - scores[1:]
+    return int((_worthy(ranking) & (apart <= np.maximum(np.hypot(errors[:-1], errors[1:]), TRACE))).sum())
+
+
+def worthy_pairs(ranking: Ranking) -> int:
+    """Number of neighbours in the ranking whose better feature has a score clearly above 0."""
+    return 0 if ranking.scores_std is None else int(_worthy(ranking).sum())
+
+
+def _worthy(ranking: Ranking) -> NDArray[np.bool_]:
+    scores, errors = _best_first(ranking)
+    return np.asarray(scores[:-1] > np.maximum(errors[:-1], TRACE))
+
+
+def _best_first(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores and standard errors of the chosen features."""
+    assert ranking.scores_std is not None
     chosen = ranking.order[: ranking.size]
-    scores, errors = ranking.scores[chosen], ranking.scores_std[chosen]
-    return int((scores[:-1] - scores[1:] <= np.maximum(np.hypot(errors[:-1], errors[1:]), TRACE)).sum())
+    return ranking.scores[chosen], ranking.scores_std[chosen]
 
 
 def unsure_places(ranking: Ranking) -> int:

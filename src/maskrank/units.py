@@ -11,7 +11,7 @@ from maskrank.core.scoring.ranking import Ranking
 
 Array = NDArray[Any]
 
-TRACE = 1e-9  # nats, or share of the variance: no more than the least that every chosen feature scores; nothing
+TRACE = 1e-9  # nats, or share of the variance: nothing; chosen features that are worth nothing score a trace below it
 
 
 def explains(ranking: Ranking) -> bool:

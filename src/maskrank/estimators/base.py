@@ -113,7 +113,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
             them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to
             20,000 rows, the predictor's nets are cross-fitted on all rows, and with fewer rows than features (and at
             most 768 rows) the features may be reselected on all rows. ``validation_score_`` is of nets that did not
-            learn from the held-out rows, on features chosen without them.
+            learn from the held-out rows, on features chosen without them; their number, with "auto", and which of
+            them the nets see, are measured on all rows.
 
         Returns
         -------
@@ -144,8 +145,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self.task_ = task
         self.config_ = trained.config
         self.history_ = trained.history
-        curve = trained.curve if curve is None else curve
-        self.size_curve_ = None if curve is None else SizeCurve.of(curve)
+        self.size_curve_ = SizeCurve.joined(trained.curve, curve)
         self.predictor_ = trained.predictor.cpu().double()
         self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
         self._set_ranking(trained.ranking)

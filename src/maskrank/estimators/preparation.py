@@ -39,16 +39,16 @@ def resolve_size(requested: Any, d: int) -> int:
 
 
 def resolve_largest_size(requested: Any, d: int, config: TrainConfig) -> int:
-    """max_features_to_select as a number of features below d; None is the preset's bound."""
+    """max_features_to_select as a number of features below d, or d - 1 where it is larger; None is the preset's."""
     if d < 2:
         raise ValueError(f"n_features_to_select='auto' needs at least 2 features to choose from; the data has {d}")
     if not config.score.enabled:
         raise ValueError("n_features_to_select='auto' needs measured scores, which preset='paper' does not have")
     if requested is None:
         return min(config.score.max_size, d - 1)
-    if not _is_whole(requested) or not 1 <= requested <= d - 1:
-        raise ValueError(f"max_features_to_select={requested!r} must be a whole number in 1..{d - 1}, or None")
-    return int(requested)
+    if not _is_whole(requested) or requested < 1:
+        raise ValueError(f"max_features_to_select={requested!r} must be a whole number of at least 1")
+    return min(int(requested), d - 1)
 
 
 def resolve_config(given: str | TrainConfig, *, shape: tuple[int, int], own_net: bool, **numbers: Any) -> TrainConfig:

@@ -42,6 +42,14 @@ class SizeCurve(core.SizeCurve):
     """
 
     @classmethod
+    def joined(cls, own: core.SizeCurve | None, chosen_on: core.SizeCurve | None) -> SizeCurve | None:
+        """Of the chosen features; behind it, where their number was chosen, the larger sizes it was chosen among."""
+        if own is None or chosen_on is None:
+            return None if own is None else cls.of(own)
+        whole = own.followed_by(chosen_on)
+        return cls.of(whole.up_to(len(whole.sizes), enough=chosen_on.enough))
+
+    @classmethod
     def of(cls, curve: core.SizeCurve) -> SizeCurve:
         """The same curve, with a table and a plot."""
         return cls(**{entry.name: getattr(curve, entry.name) for entry in fields(core.SizeCurve)})

@@ -8,7 +8,13 @@ import torch
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import BinaryTask, RegressionTask
-from maskrank.core.scoring.size_curve import SizeCurve, enough_features, size_curve, values_by_size
+from maskrank.core.scoring.size_curve import (
+    SizeCurve,
+    cross_fitted_orders,
+    enough_features,
+    size_curve,
+    values_by_size,
+)
 from maskrank.core.scoring.value_function import fit_value_function
 
 
@@ -28,7 +34,7 @@ def test_relevant_features_are_enough_and_noise_adds_nothing() -> None:
     x = torch.randn((800, 6), generator=g)
     y = (x[:, 0] * x[:, 1] > 0).long()
     value = fit_value_function(BinaryTask(), x, y, config=DEFAULT, generator=g)
-    order = torch.tensor([1, 0, 5, 4, 3, 2])
+    order = torch.tensor([1, 0, 5, 4, 3, 2]).expand(len(value.inputs), -1)
     along = value.along(order, config=DEFAULT, generator=g)
     curve = size_curve(along, *values_by_size(along, order))
     assert curve.enough == curve.best == 2
@@ -42,13 +48,34 @@ def test_of_numbers_the_figure_is_the_share_of_the_variance() -> None:
     g = torch.Generator().manual_seed(2)
     x = torch.randn((600, 3), generator=g)
     value = fit_value_function(RegressionTask(), x, x[:, :1] + x[:, 1:2], config=DEFAULT, generator=g)
-    order = torch.tensor([0, 1, 2])
+    order = torch.tensor([0, 1, 2]).expand(len(value.inputs), -1)
     along = value.along(order, config=DEFAULT, generator=g)
     curve = size_curve(along, *values_by_size(along, order))
     assert curve.figure == "r2"
     np.testing.assert_array_equal(curve.figures, curve.values)
     assert curve.values[0] == pytest.approx(0.5, abs=0.08)
     assert curve.enough == 2
+
+
+def test_a_row_has_no_part_in_the_order_by_which_it_judges() -> None:
+    of_rows = torch.tensor([[9.0, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 5.0, 1.0], [0.0, 5.0, 1.0]])
+    assert cross_fitted_orders(of_rows, 2).tolist() == [[1, 2, 0], [0, 2, 1]]
+    assert cross_fitted_orders(of_rows, 1).tolist() == [[0, 1, 2]]  # a single fold has no others
+
+
+def test_of_noise_the_curve_promises_nothing() -> None:
+    z = []
+    for seed in range(8):
+        g = torch.Generator().manual_seed(seed)
+        x, y = torch.randn((100, 20), generator=g), torch.randn((100, 1), generator=g)
+        value = fit_value_function(RegressionTask(), x, y, config=DEFAULT, generator=g)
+        shares = value.shares(DEFAULT.score, g)
+        orders = cross_fitted_orders(shares.of_rows, len(value.inputs))
+        along = value.along(orders, config=DEFAULT, generator=g)
+        curve = size_curve(along, *values_by_size(along, orders))
+        z.append(curve.values[curve.enough - 1] / max(curve.values_std[curve.enough - 1], 1e-12))
+    assert max(z) < 2.5
+    assert sum(z) / len(z) < 1
 
 
 def test_curves_are_joined_and_cut() -> None:

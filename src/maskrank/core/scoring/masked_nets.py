@@ -142,8 +142,9 @@ def train_masked_nets(
     y : Tensor (n,) or (n, outputs)
     learned : Tensor (folds, rows)
         The rows that each net learns from.
-    order : Tensor (s,), optional
-        Masks are the first 0, 1, ... features of this order alone (nested dropout, Rippel et al. 2014), not any subset.
+    order : Tensor (folds, s), optional
+        Masks are the first 0, 1, ... features of the fold's order alone (nested dropout, Rippel et al. 2014), not any
+        subset.
     start : MaskedNets, optional
         Nets to go on with, for fewer steps, in place of new ones.
     """
@@ -180,10 +181,12 @@ def draw_masks(shape: tuple[int, ...], s: int, generator: torch.Generator, order
     """Random masks of every size 0..s, size k with a probability proportional to k + 1: (shape..., s) of bool.
 
     Larger ones are drawn more often because interactions can be learned from them alone. With an order (s,), all sizes
-    are equally likely, and a mask is of the first features.
+    are equally likely, and a mask is of the first features; of several orders (folds, s), each first index has its own.
     """
     if order is not None:
-        return order.argsort() < torch.randint(s + 1, (*shape, 1), generator=generator)
+        places = order.argsort(dim=-1).cpu()
+        places = places if order.dim() == 1 else places.unsqueeze(1)
+        return places < torch.randint(s + 1, (*shape, 1), generator=generator)
     return torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator).sqrt()
 
 

@@ -12,7 +12,7 @@ from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.shapley import Shares
-from maskrank.core.scoring.size_curve import SizeCurve, enough_features, size_curve, values_by_size
+from maskrank.core.scoring.size_curve import SizeCurve, cross_fitted_orders, enough_features, size_curve, values_by_size
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 
 
@@ -73,11 +73,12 @@ def measure_scores(
     shares = value.shares(config.score, generator)
     if not bool(shares.of_rows.isfinite().all()):
         return None
-    order = shares.values.argsort(descending=True, stable=True)
-    along = value.along(order, config=config, generator=generator)
-    values, errors = values_by_size(along, order)
+    orders = cross_fitted_orders(shares.of_rows, len(value.inputs)).to(rows.device)
+    along = value.along(orders, config=config, generator=generator)
+    values, errors = values_by_size(along, orders)
     curve = size_curve(along, values, errors)
-    # The predictor's validation figure should owe nothing to the validation rows, where training rows judge, too.
+    # Validation rows do not say how many features the predictor sees, where training rows can: its validation figure
+    # should owe little to them.
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
     judged = values[:, judges if bool(judges.any()) else ~judges]
     enough = enough_features(judged)

@@ -110,7 +110,7 @@ class ValueFunction:
         return self.predictor.nets.added_by_feature(self.inputs)
 
     def along(self, order: Tensor, *, config: TrainConfig, generator: torch.Generator) -> ValueFunction:
-        """The same nets, trained on for the first 1, 2, ... features of an order alone: (s,).
+        """The same nets, trained on for the first 1, 2, ... features of each fold's order alone: (folds, s).
 
         They are worth more there than nets for every subset, and only there they may be asked.
         """
@@ -125,7 +125,7 @@ class ValueFunction:
             config=config,
             generator=generator,
         )
-        places = order.argsort().expand(*table.rows.held_out.shape, -1)
+        places = order.argsort(dim=1).unsqueeze(1).expand(-1, table.rows.held_out.shape[1], -1)
         return _judged(self.task, table, nets, self.predictor.constant, places, config.score)
 
     def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
