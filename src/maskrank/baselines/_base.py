@@ -164,7 +164,7 @@ class Baseline(SelectorMixin, TableModel):
         """
         X, y = self._learn_table(X, y)
         d = X.shape[1]
-        size = resolve_size(self.n_features_to_select, d)
+        size = resolve_size(self.n_features_to_select, d, may_be_all=False)
         rng = self._rng()
         ranked = np.asarray(self._rank(X, y, size, rng))
         # ties, such as LASSO's many zeros, are broken at random: by position the first columns would gain

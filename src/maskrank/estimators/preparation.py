@@ -18,20 +18,28 @@ from maskrank.core.config import TrainConfig, preset
 from maskrank.estimators.scaling import Array
 
 
-def resolve_size(requested: Any, d: int) -> int:
+def resolve_size(requested: Any, d: int, *, may_be_all: bool = True) -> int:
     """n_features_to_select as a number of features in 1..d.
 
     None is half of them, "all" all of them, a float in (0, 1) a share.
+
+    Parameters
+    ----------
+    may_be_all : bool
+        Whether all features may be asked for; if not, at most d - 1.
     """
+    if d < 2 and not may_be_all:
+        raise ValueError(f"n_features={d}: there is nothing to choose from, at least 2 features are needed")
     if requested is None:
         return max(1, d // 2)
-    if requested == "all":
+    if isinstance(requested, str) and requested == "all" and may_be_all:
         return d
-    allowed = f"a whole number in 1..{d}, a share in (0, 1), 'auto', 'all', or None for half; the data has {d} features"
+    largest, words = (d, "'auto', 'all', ") if may_be_all else (d - 1, "")
+    allowed = f"a whole number in 1..{largest}, a share in (0, 1), {words}or None for half; the data has {d} features"
     if isinstance(requested, bool) or not isinstance(requested, numbers.Real):
         raise ValueError(f"n_features_to_select={requested!r} must be {allowed}")
     if isinstance(requested, numbers.Integral):
-        if 1 <= int(requested) <= d:
+        if 1 <= int(requested) <= largest:
             return int(requested)
     elif 0 < (share := cast(Any, requested)) < 1:  # in the user's own precision
         return max(1, int(share * d))
