@@ -137,7 +137,7 @@ class EliminationConfig:
     enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; no effect in the ablation
     significant_per_feature: float = 1.5  # not measured
     extra_significant: int = 8  # not measured
-    significant_share: float = 0.5  # no other value was compared; benchmarks/guard.py enhancer, twice-30 hold with it
+    significant_share: float = 0.5  # no other was compared; benchmarks/guard.py enhancer, twice-30
     max_kernel_rows: int = 768  # a time limit
     kernel_work: float = 1e9  # a time limit
     kernel_ridge: float = 0.3  # not measured

@@ -100,7 +100,9 @@ class TournamentConfig:
     min_evidence_share: float = 0.5  # not measured
     weighs_evidence: bool = True  # benchmarks/search.py ablation, results/search.md
     evidence_margin: float = 0.5  # not measured
-    correlated_evidence: float = 0.5  # benchmarks/scores.py madelon --tag 902 --seeds 6: all right in 6 fits, with 0 in 4
+    correlated_evidence: float = (
+        0.5  # benchmarks/scores.py madelon --tag 902 --seeds 6: all right in 6 fits, with 0 in 4
+    )
     fine_tune_batches: int = 160  # not measured
     elimination_rounds: int = 1  # one subset was proposed
     elimination_steps: int = 200  # not measured
@@ -193,7 +195,7 @@ class ScoreConfig:
     max_batch: int = 512  # not measured
     batches_per_pass: int = 20  # not measured
     rate: float = 1e-2  # 2e-2: the same order
-    decay: float = 0.3  # 0.3 to 2: the same order of up to 16 features; Madelon's recipe, 800 steps: 9 of 10, 1.0: 7
+    decay: float = 0.3  # 0.3 to 2: the same order of up to 16; Madelon's recipe, 800 steps: 9 of 10, 1.0: 7
     betas: tuple[float, float] = (0.9, 0.99)  # not measured
     averaging: float = 0.98  # not measured
     averaging_warmup: int = 10  # not measured
