@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 
 from maskrank.core import limits
+from maskrank.core.data.blocks import Blocks
 
 _RANDOM_READ = 64  # a value read alone costs as much as this many side by side
 
 
 class Values(Protocol):
-    """A table of n rows and d features that gives what a step needs of it, as 32-bit floats."""
+    """A table of n rows and d columns that gives what a step needs of it, as 32-bit floats."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -189,19 +190,36 @@ class Batch:
     values: Values
     index: Tensor  # (batch,), which of its rows
     y: Tensor  # (batch,) or (batch, outputs)
+    blocks: Blocks
+    n_required: int = 0  # the last so many features are in every subset
 
     def columns(self, subsets: Tensor) -> Tensor:
-        """The values of each subset's features: (masks, s) -> (masks, batch, s)."""
-        return self.values.columns(self.index, subsets)
+        """The values of each subset's features: (masks, s) -> (masks, batch, columns of the widest subset).
+
+        The columns stand as in `Blocks.expand`; behind those of a narrower subset come zeros.
+        """
+        if self.blocks.is_single:
+            return self.values.columns(self.index, subsets)
+        columns = self.blocks.expand(subsets)
+        there = columns < self.blocks.n_columns
+        values = self.values.columns(self.index, torch.where(there, columns, 0))
+        return values if bool(there.all()) else values * there.unsqueeze(1)
+
+    def with_required(self, subsets: Tensor) -> Tensor:
+        """The subsets and the required features, behind them: (masks, s) -> (masks, s + required)."""
+        if not self.n_required:
+            return subsets
+        required = torch.arange(len(self.blocks) - self.n_required, len(self.blocks), device=subsets.device)
+        return torch.cat([subsets, required.expand(len(subsets), -1)], dim=1)
 
     def dense(self) -> Tensor:
-        """All features of the rows: (batch, d)."""
+        """All columns of the rows: (batch, columns)."""
         return self.values.dense(self.index)
 
     def split(self, n: int) -> list[Batch]:
         """The same rows, at most n at a time."""
         parts = zip(torch.split(self.index, n), torch.split(self.y, n), strict=True)
-        return [Batch(self.values, index, y) for index, y in parts]
+        return [Batch(self.values, index, y, self.blocks, self.n_required) for index, y in parts]
 
     def __len__(self) -> int:
         return self.index.shape[0]
@@ -212,28 +230,42 @@ class Rows:
 
     Parameters
     ----------
-    x : Values, or a Tensor (n, d) that is used as it is
+    x : Values, or a Tensor (n, columns) that is used as it is
     y : Tensor (n,) or (n, outputs)
+    blocks : Blocks, optional
+        The columns of each feature; without, every column is a feature.
+    n_required : int
+        The last so many features of the blocks are in every subset: they are not searched, and not counted.
     """
 
-    def __init__(self, x: Values | Tensor, y: Tensor) -> None:
+    def __init__(self, x: Values | Tensor, y: Tensor, blocks: Blocks | None = None, n_required: int = 0) -> None:
         self.values: Values = Held(x) if isinstance(x, Tensor) else x
         self.y = y
+        self.blocks = Blocks.single(self.values.shape[1]) if blocks is None else blocks
+        self.n_required = n_required
 
     def __len__(self) -> int:
         return self.values.shape[0]
 
     @property
     def n_features(self) -> int:
-        return self.values.shape[1]
+        """The number d of features to choose from; the required ones have the numbers behind them."""
+        return len(self.blocks) - self.n_required
+
+    @property
+    def required(self) -> Tensor:
+        """The features that are in every subset: (required,)."""
+        return torch.arange(self.n_features, len(self.blocks), device=self.device)
 
     @property
     def device(self) -> torch.device:
         return self.values.device
 
     def only(self, features: Tensor) -> Rows:
-        """The same rows and targets with some of the features."""
-        return Rows(self.values.only(features), self.y)
+        """The same rows and targets with some of the features, and with the required ones behind them."""
+        features = torch.cat([features, self.required.to(features.device)]) if self.n_required else features
+        columns = self.blocks.columns_of(features)
+        return Rows(self.values.only(columns), self.y, self.blocks.only(features), self.n_required)
 
     def sample(self, n: int, *, generator: torch.Generator) -> Batch:
         """Draw n rows with replacement."""
@@ -241,8 +273,8 @@ class Rows:
 
     def take(self, index: Tensor) -> Batch:
         """The rows of this index."""
-        return Batch(self.values, index, self.y[index])
+        return Batch(self.values, index, self.y[index], self.blocks, self.n_required)
 
     def all(self) -> Batch:
         """Every row, in order."""
-        return Batch(self.values, torch.arange(len(self), device=self.device), self.y)
+        return Batch(self.values, torch.arange(len(self), device=self.device), self.y, self.blocks, self.n_required)
