@@ -175,8 +175,8 @@ def test_training_that_leaves_the_range_of_numbers_is_an_error() -> None:
 def test_scaling_is_learned_on_training_rows_only() -> None:
     shifted = np.vstack([X, X[:20] + 100.0])
     model = quick().fit(X, Y, X_val=shifted[120:], y_val=Y[:20])
-    np.testing.assert_allclose(model._x_scaling.mean, X[:, model.support_].mean(axis=0))
-    np.testing.assert_allclose(model._x_scaling.scale, X[:, model.support_].std(axis=0))
+    np.testing.assert_allclose(model._encoding.code.mean, X[:, model.support_].mean(axis=0))
+    np.testing.assert_allclose(model._encoding.code.scale, X[:, model.support_].std(axis=0))
 
 
 def test_the_split_is_disjoint_and_keeps_the_shares_of_the_classes(generator: torch.Generator) -> None:

@@ -41,14 +41,14 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     fresh.task_ = fresh._make_task()
     parts = Part.whole(X, target, fresh.task_).hold_out(model.validation_fraction, generator)
     config = _with_predictor(model.config_)
-    settings = fresh._settings(fresh.task_, model.result_.size, config)
+    settings = fresh._settings(fresh.task_, model.result_.size, model._table, config)
     prepared = prepare(settings, *parts)
-    if len(prepared.candidates) > _MOST_FEATURES:
+    if len(prepared.features) > _MOST_FEATURES:
         return None
     fresh._y_scaling = prepared.y_scaling
     shown, held_out = (scaled_rows(prepared, part) for part in parts)
-    worth = FeatureWorth.of(torch.from_numpy(model.raw_scores_[prepared.candidates].copy()).to(shown.device))
-    features = torch.arange(len(prepared.candidates), device=shown.device)
+    worth = FeatureWorth.of(torch.from_numpy(model.result_.raw_scores[prepared.features].copy()).to(shown.device))
+    features = torch.arange(len(prepared.features), device=shown.device)
     with torch_threads(1):
         fitted = fit_predictor(
             settings.task, shown, held_out, features, worth, config=config, generator=generator, learn_all=True

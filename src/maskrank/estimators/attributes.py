@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from maskrank.core.method.tasks import Task
     from maskrank.core.recorder import History
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
+    from maskrank.estimators.encoding import Encoding
+    from maskrank.estimators.feature_table import FeatureTable
+    from maskrank.estimators.inputs import Inputs
     from maskrank.estimators.ranking import Ranking
-    from maskrank.estimators.scaling import Array, Scaling
+    from maskrank.estimators.scaling import Array
     from maskrank.estimators.size_curve import SizeCurve
     from maskrank.estimators.stability import Stability
 
@@ -23,6 +26,7 @@ class Attributes:
     """Parameters, fitted attributes, and what each mixin needs of the others."""
 
     n_features_to_select: int | float | str | None
+    categorical_features: Any
     preset: str | TrainConfig
     operator: Any
     device: Any
@@ -50,7 +54,12 @@ class Attributes:
 
     _subset_predictor: SubsetPredictor | None  # None where scores are not measured
     _frame_kind: Literal["pandas", "polars"]
-    _x_scaling: Scaling
+    _table: FeatureTable
+    _inputs: Inputs | None  # what the columns hold; None where all are numbers
+    _encoding: Encoding  # of the columns of the selected features
+    _column_names: tuple[str, ...]
+    _missing: Array  # share of missing values of each column
+    _varies: Array  # which columns vary
     _y_scaling: Any  # of a regression: Scaling; of a classification: None
 
     def _decode(self, outputs: Tensor) -> Array:
@@ -66,6 +75,10 @@ class Attributes:
         raise NotImplementedError
 
     def _set_ranking(self, ranking: Any) -> None:
+        raise NotImplementedError
+
+    def _used_features(self) -> Array:
+        """The features that the predictor sees, in its order: (features,)."""
         raise NotImplementedError
 
     def _target_document(self) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
@@ -21,7 +22,9 @@ from maskrank.core.scoring import size_curve as core_curve
 from maskrank.core.scoring.signal import beats_constant
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
+from maskrank.estimators.feature_table import FeatureTable, resolve_features
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
+from maskrank.estimators.inputs import column_names, num_columns
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
     frame_kind,
@@ -37,7 +40,6 @@ from maskrank.estimators.preparation import (
 from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
-from maskrank.estimators.sources import check_files, float_type
 from maskrank.estimators.stability import Stability, rank_subsample
 from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
@@ -51,6 +53,9 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         n_features_to_select: int | float | str | None = None,
         *,
         max_features_to_select: int | None = None,
+        categorical_features: Any = "from_dtype",
+        groups: Any = None,
+        required: Any = None,
         preset: str | TrainConfig = "default",
         operator: Any = None,
         selector: tuple[int, ...] | None = None,
@@ -76,6 +81,9 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.max_features_to_select = max_features_to_select
+        self.categorical_features = categorical_features
+        self.groups = groups
+        self.required = required
         self.preset = preset
         self.operator = operator
         self.selector = selector
@@ -105,8 +113,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         Parameters
         ----------
         X : array, frame or sparse matrix (n, d)
-            Floats of 32 and 64 bits, also in memory-mapped files, and SciPy's compressed rows are read where they
-            are; other numbers are converted.
+            Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
+            memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
         y : array (n,); (n, outputs) for a regression of several targets
         X_val, y_val : the same, optional
             Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
@@ -120,28 +128,28 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         -------
         self
         """
-        kind = frame_kind(X)
+        kind, names = frame_kind(X), column_names(X, num_columns(X))
         X, y = self._validate_rows(X, y, reset=True)
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
         target = self._learn_target(y)
         task = self._make_task()
+        table = resolve_features(names, self._inputs, groups=self.groups, required=self.required)
         whole, own = Part.whole(X, target, task), self._own_validation(X_val, y_val, task)
         if own is None:
             self._check_split(whole.target)
         seed = resolve_seed(self.random_state)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-        size, curve = self._choose_size(task, training, validation, names, seed)
-        settings = self._settings(task, size, self._config(size, X.shape[1]))
+        size, curve = self._choose_size(task, training, validation, table, seed)
+        settings = self._settings(task, size, table)
         prepared = prepare(settings, training, validation)
         refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
-            trained = train(prepared, generator=generator, names=names, callbacks=callbacks)
-            self.stability_ = None if repeats is None else Stability.of(names, *repeats.results(), size=size)
+            trained = train(prepared, generator=generator, callbacks=callbacks)
+            self.stability_ = None if repeats is None else Stability.of(table.names, *repeats.results(), size=size)
 
-        self._frame_kind = kind
+        self._frame_kind, self._table = kind, table
         self.task_ = task
         self.config_ = trained.config
         self.history_ = trained.history
@@ -149,16 +157,17 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self.predictor_ = trained.predictor.cpu().double()
         self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
         self._set_ranking(trained.ranking)
-        self._x_scaling = prepared.x_scaling.take(self.support_)
+        self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
+        self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
         self._y_scaling = prepared.y_scaling
         self._judge(trained.held_out.cpu().double(), training, validation)
         return self
 
     def _choose_size(
-        self, task: Task, training: Part, validation: Part, names: Sequence[str], seed: int
+        self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int
     ) -> tuple[int, core_curve.SizeCurve | None]:
         """The number of features to select, and, where it is chosen here, the curve it was chosen on."""
-        d = len(names)
+        d = len(table) - len(table.required)
         if self.max_features_to_select is not None and self.n_features_to_select != "auto":
             raise ValueError("max_features_to_select goes with n_features_to_select='auto'")
         if self.n_features_to_select != "auto":
@@ -169,15 +178,14 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
                 )
             return size, None
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
-        prepared = prepare(self._settings(task, bound, self._config(bound, d)), training, validation)
+        prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)
         with self._listeners(None) as callbacks:
-            curve = find_size(prepared, generator=generator, names=names, callbacks=callbacks)
+            curve = find_size(prepared, generator=generator, callbacks=callbacks)
         return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
     # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`.
-    _target_checks: ClassVar[dict[str, Any]]  # arguments of scikit-learn's validation
     _standardizes_target: ClassVar[bool] = True  # whether ``standardize`` is about numbers to predict, too
 
     def _learn_target(self, y: Array) -> Array:
@@ -207,33 +215,21 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
         return tags
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
         return self.support_
 
-    def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
-        """Validated as in scikit-learn, but for values that are not finite: `Source.learn` checks these."""
-        check_files(X)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=float_type(X),
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-            **self._target_checks,
-        )
-        return X, y
-
-    def _settings(self, task: Task, size: int, config: TrainConfig) -> Settings:
+    def _settings(self, task: Task, size: int, table: FeatureTable, config: TrainConfig | None = None) -> Settings:
         return Settings(
             task=task,
             size=size,
-            config=config,
+            config=self._config(size, len(table) - len(table.required)) if config is None else config,
+            table=table,
             operator=self.operator,
             standardize=self.standardize,
             standardize_target=self.standardize and self._standardizes_target,
@@ -298,14 +294,22 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         return tuple(self.callbacks)
 
     def _set_ranking(self, ranking: core.Ranking) -> None:
+        """Keep the ranking of the features; the columns of a group have its rank, and split its share."""
+        table, measured = self._table, ranking.scores_std is not None
         self.result_ = Ranking.of(ranking)
-        self.support_ = ranking.support
+        self.support_ = table.of_columns(ranking.support, outside=False)
         self.n_features_ = ranking.size
-        self.ranking_ = ranking.ranks
-        self.raw_scores_ = ranking.raw_scores
-        self.feature_importances_ = ranking.scores
-        self.feature_importances_std_ = ranking.scores_std
-        self.evidence_ = ranking.evidence
+        self.ranking_ = -table.of_columns(-ranking.ranks, outside=-ranking.size - 1)
+        self.raw_scores_ = table.of_columns(ranking.raw_scores, outside=-np.inf)
+        spread = table.split if measured else partial(table.of_columns, outside=-np.inf)
+        self.feature_importances_ = spread(ranking.scores)
+        self.feature_importances_std_ = None if ranking.scores_std is None else table.split(ranking.scores_std)
+        self.evidence_ = None if ranking.evidence is None else table.of_columns(ranking.evidence, outside=-np.inf)
+
+    def _used_features(self) -> Array:
+        """The features that the predictor sees, in its order: the chosen ones, then the required ones."""
+        required = np.array(self._table.required, dtype=np.int64)
+        return np.concatenate([np.setdiff1d(np.flatnonzero(self.result_.support), required), required])
 
     def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
         """The metric on the validation rows, and that of the best constant prediction."""

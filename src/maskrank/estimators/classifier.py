@@ -46,12 +46,12 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        return self._probabilities(self._outputs(self._chosen_columns(X)))
+        return self._probabilities(self._outputs(self._chosen_numbers(X)))
 
     def predict_proba_selected(self, X: Any) -> Array:
         """`predict_proba` for rows that hold the chosen features alone."""
         check_is_fitted(self)
-        return self._probabilities(self._outputs(self._selected_array(X)))
+        return self._probabilities(self._outputs(self._selected_numbers(X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

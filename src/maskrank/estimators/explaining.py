@@ -16,6 +16,7 @@ from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.estimators.explanation import Explanation
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import frame_kind, resolve_seed, torch_threads
+from maskrank.estimators.reading import chosen_frame
 from maskrank.estimators.scaling import Array
 
 
@@ -66,7 +67,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         True
         """
         predictor = self._checked_subset_predictor()
-        return self._explain_chosen(predictor, self._chosen_columns(X), X, random_state)
+        return self._explain_chosen(predictor, self._chosen_numbers(X), X, self.support_, random_state)
 
     def explain_selected(self, X: Any, *, random_state: Any = None) -> Explanation:
         """`explain` for rows that hold the chosen features alone.
@@ -78,7 +79,8 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         random_state : as in ``explain``
         """
         predictor = self._checked_subset_predictor()
-        return self._explain_chosen(predictor, self._selected_array(X), X, random_state)
+        everything = np.ones(int(self.support_.sum()), dtype=bool)
+        return self._explain_chosen(predictor, self._selected_numbers(X), X, everything, random_state)
 
     def _checked_subset_predictor(self) -> SubsetPredictor:
         check_is_fitted(self)
@@ -88,14 +90,16 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
             )
         return self._subset_predictor
 
-    def _explain_chosen(self, predictor: SubsetPredictor, chosen: Array, X: Any, random_state: Any) -> Explanation:
-        """Of the chosen columns (n, s); X says which kind of frame the user has."""
+    def _explain_chosen(
+        self, predictor: SubsetPredictor, chosen: Array, X: Any, support: Array, random_state: Any
+    ) -> Explanation:
+        """Of the numbers of the chosen columns (n, columns); X and its columns of the support are as the user has."""
 
         def decode(outputs: Tensor) -> Tensor:
             return torch.from_numpy(self._explained(outputs))
 
         generator = torch.Generator().manual_seed(self._explaining_seed(random_state))
-        scaled = torch.from_numpy(self._x_scaling.apply(chosen))
+        scaled = self._encoding.scaled(chosen)
         with torch_threads(1):
             base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
         predictions, names = decode(self._outputs(chosen)), self._output_names()
@@ -107,12 +111,27 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
             base_values=base.expand_as(predictions)[:, place].numpy().copy(),
             predictions=predictions[:, place].numpy().copy(),
             adjustments=(predictions - base - shares.sum(dim=1))[:, place].numpy().copy(),
-            data=np.asarray(chosen),
-            feature_names=[str(name) for name in self.get_feature_names_out()],
+            data=self._explained_data(chosen, X, support),
+            feature_names=[self.result_.names[j] for j in self._used_features()],
             output_names=names[-1:] if single else names,
             probabilities=self.task_.discrete,
             frame_kind=frame_kind(X),
         )
+
+    def _explained_data(self, chosen: Array, X: Any, support: Array) -> Array:
+        """What each chosen feature holds in each row, as it came in; of a group of columns, NaN: (n, s)."""
+        table, features = self._table, self._used_features()
+        inputs = np.flatnonzero(self.support_)
+        if self._inputs is not None:
+            frame = chosen_frame(X, support)
+            chosen = np.asarray(np.asarray(X)[:, support] if frame is None else frame, dtype=object)
+        if table.members is None:
+            return np.asarray(chosen)[:, np.searchsorted(inputs, features)]
+        columns = [
+            chosen[:, np.searchsorted(inputs, members[0])] if len(members) == 1 else np.full(len(chosen), np.nan)
+            for members in (table.members[j] for j in features)
+        ]
+        return np.column_stack(columns)
 
     def _explaining_seed(self, random_state: Any) -> int:
         if random_state is None:

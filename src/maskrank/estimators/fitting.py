@@ -27,9 +27,11 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.sizing import choose_size
-from maskrank.estimators.preparation import candidate_columns, net_maker, resolve_device, split_rows, torch_threads
+from maskrank.estimators.feature_table import FeatureTable
+from maskrank.estimators.preparation import candidate_features, net_maker, resolve_device, split_rows, torch_threads
+from maskrank.estimators.scaled_table import ScaledTable, scale_table
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
-from maskrank.estimators.sources import TOO_LARGE, Source, open_source
+from maskrank.estimators.sources import Source, open_source
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Settings:
     size : int
         s.
     config : TrainConfig
+    table : FeatureTable
     operator, standardize, device
         As the estimators take them.
     standardize_target : bool
@@ -90,6 +93,7 @@ class Settings:
     task: Task
     size: int
     config: TrainConfig
+    table: FeatureTable
     operator: Any
     standardize: bool
     standardize_target: bool
@@ -98,14 +102,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Checked rows, the columns that can be chosen, and the scalings learned from the training rows."""
+    """Checked rows, the features that can be chosen, and the scalings learned from the training rows.
+
+    ``features`` are numbers of the table's features: those to choose from, then the required ones.
+    """
 
     settings: Settings
     training: Part
     validation: Part
-    candidates: Array
-    varies: Array
-    x_scaling: Scaling
+    features: Array
+    table: ScaledTable
     y_scaling: Scaling | None
 
 
@@ -127,34 +133,30 @@ class Trained:
 
 
 def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
-    """Check the values; find the candidate columns and the scalings.
+    """Check the values; find the features to choose from and the scalings.
 
     Raises
     ------
     ValueError
-        A value is not finite or too large, or no column varies.
+        A value is infinite or too large, or no feature varies.
     """
-    columns = training.source.learn(training.rows)
-    if validation.source is not training.source:
-        validation.source.learn(validation.rows)
-    candidates = candidate_columns(columns.varies, settings.size)
-    x_scaling = columns.scaling(enabled=settings.standardize)
-    if not columns.fits_32_bits(x_scaling):
-        raise ValueError(TOO_LARGE)
     y_scaling = scale_target(settings, training.target)
-    return Prepared(settings, training, validation, candidates, columns.varies, x_scaling, y_scaling)
+    table = scale_table(
+        training.source,
+        training.rows,
+        _numeric_target(target_tensor(training.target, y_scaling), settings.task),
+        settings.table,
+        others=[] if validation.source is training.source else [validation.source],
+        standardize=settings.standardize,
+        config=settings.config.encoding,
+    )
+    required = np.array(settings.table.required, dtype=np.int64)
+    features = np.concatenate([candidate_features(table.varies, settings.size, required), required])
+    return Prepared(settings, training, validation, features, table, y_scaling)
 
 
-def train(
-    prepared: Prepared, *, generator: torch.Generator, names: Sequence[str], callbacks: Sequence[Callback] = ()
-) -> Trained:
-    """Run the core's pipeline and rank all columns.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of all columns.
-    """
+def train(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = ()) -> Trained:
+    """Run the core's pipeline and rank all features."""
     settings = prepared.settings
     with _threads(settings):
         result = fit_dual_net(
@@ -162,7 +164,7 @@ def train(
             scaled_rows(prepared, prepared.training),  # referenced by the core alone, which frees them early
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
-            **_core_arguments(prepared, names),
+            **_core_arguments(prepared),
             generator=generator,
             callbacks=callbacks,
         )
@@ -178,9 +180,7 @@ def train(
     )
 
 
-def find_size(
-    prepared: Prepared, *, generator: torch.Generator, names: Sequence[str], callbacks: Sequence[Callback] = ()
-) -> SizeCurve:
+def find_size(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = ()) -> SizeCurve:
     """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
     settings = prepared.settings
     with _threads(settings):
@@ -189,22 +189,31 @@ def find_size(
             scaled_rows(prepared, prepared.training),
             scaled_rows(prepared, prepared.validation),
             bound=settings.size,
-            **_core_arguments(prepared, names),
+            **_core_arguments(prepared),
             generator=generator,
             callbacks=callbacks,
         )
 
 
-def _core_arguments(prepared: Prepared, names: Sequence[str]) -> dict[str, Any]:
+def _core_arguments(prepared: Prepared) -> dict[str, Any]:
     """What every run of the core is told of the table and the settings."""
-    settings, candidates = prepared.settings, prepared.candidates
-    make_net = net_maker(settings.operator)
+    settings, features, table = prepared.settings, prepared.features, prepared.table
     return {
         "config": settings.config,
-        "features": Features(candidates, names, prepared.varies),
+        "features": Features(features, settings.table.names, table.varies),
         "learn_all": prepared.validation.source is prepared.training.source,
-        "net": None if make_net is None else OwnNet(make_net, torch.from_numpy(candidates), len(prepared.varies)),
+        "net": _own_net(prepared),
     }
+
+
+def _own_net(prepared: Prepared) -> OwnNet | None:
+    """A net of the user's own: its inputs are the columns of all features of the table."""
+    make_net = net_maker(prepared.settings.operator)
+    if make_net is None:
+        return None
+    every = prepared.table.blocks(np.arange(len(prepared.table.varies)))
+    columns = every.columns_of(torch.from_numpy(prepared.features))
+    return OwnNet(make_net, columns, every.n_columns)
 
 
 def scale_target(settings: Settings, target: Array) -> Scaling | None:
@@ -221,13 +230,20 @@ def target_tensor(target: Array, scaling: Scaling | None) -> Tensor:
     return torch.from_numpy(scaling.apply(as_columns(target)).astype(np.float32))
 
 
+def _numeric_target(target: Tensor, task: Task) -> Array:
+    """The target as columns of numbers: indicators of the classes, of two classes one; or the numbers themselves."""
+    columns = np.asarray(task.as_numeric(target).reshape(len(target), -1).double().numpy())
+    return columns[:, :1] if task.discrete and columns.shape[1] == 2 else columns
+
+
 def scaled_rows(prepared: Prepared, part: Part) -> Rows:
-    """Scaled rows of the candidate columns, as the core takes them."""
+    """Scaled rows of the features to choose from and of the required ones, as the core takes them."""
     y = target_tensor(part.target, prepared.y_scaling)
     if not bool(y.isfinite().all()):
         raise ValueError("y holds values too large for 32-bit floats: standardize=True, or smaller units")
-    candidates, device = prepared.candidates, resolve_device(prepared.settings.device)
-    return Rows(part.source.values(part.rows, candidates, prepared.x_scaling.take(candidates), device), y.to(device))
+    features, table, device = prepared.features, prepared.table, resolve_device(prepared.settings.device)
+    values = table.values(part.source, part.rows, features, device)
+    return Rows(values, y.to(device), table.blocks(features), n_required=len(prepared.settings.table.required))
 
 
 def _threads(settings: Settings) -> AbstractContextManager[None]:

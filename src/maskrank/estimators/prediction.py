@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from maskrank.estimators.attributes import Attributes
+from maskrank.estimators.inputs import as_table
 from maskrank.estimators.preparation import torch_threads
+from maskrank.estimators.reading import ReadingMixin, chosen_frame
 from maskrank.estimators.scaling import Array
-from maskrank.estimators.sources import check_files, float_type, open_source
+from maskrank.estimators.sources import check_files
 
 
-class PredictionMixin(Attributes, SelectorMixin):
+class PredictionMixin(ReadingMixin, SelectorMixin):
     """``predict``, ``predict_selected`` and ``transform``."""
 
     def predict_selected(self, X: Any) -> Array:
@@ -24,11 +25,11 @@ class PredictionMixin(Attributes, SelectorMixin):
 
         Parameters
         ----------
-        X : array (n, s)
+        X : array or frame (n, s)
             Columns in the order of ``get_feature_names_out()``.
         """
         check_is_fitted(self)
-        return self._decode(self._outputs(self._selected_array(X)))
+        return self._decode(self._outputs(self._selected_numbers(X)))
 
     def predict(self, X: Any) -> Array:
         """Predict from the chosen features; what the other columns hold has no influence.
@@ -37,35 +38,29 @@ class PredictionMixin(Attributes, SelectorMixin):
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        return self._decode(self._outputs(self._chosen_columns(X)))
+        return self._decode(self._outputs(self._chosen_numbers(X)))
 
     def transform(self, X: Any) -> Any:
-        """The chosen columns alone.
+        """The chosen columns alone, as they came in.
+
+        Of a table with categories or dates, a frame of the same library; of numbers, what ``set_output`` says.
 
         Parameters
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        check_files(X)
-        return super().transform(X)
-
-    def _chosen_columns(self, X: Any) -> Array:
         check_is_fitted(self)
         check_files(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=float_type(X))
-        return open_source(X).select(None, np.flatnonzero(self.support_))
-
-    def _selected_array(self, X: Any) -> Array:
-        check_files(X)
-        values: Array = check_array(X, dtype=np.float64)
-        if values.shape[1] != self.support_.sum():
-            raise ValueError(f"X has {values.shape[1]} columns, but {self.support_.sum()} features are selected")
-        return values
+        if self._inputs is None:
+            return super().transform(X)
+        validate_data(self, as_table(X), reset=False, skip_check_array=True)
+        chosen = chosen_frame(X, self.support_)
+        return np.asarray(X)[:, self.support_] if chosen is None else chosen
 
     @torch.no_grad()
     def _outputs(self, chosen: Array) -> Tensor:
-        """The outputs of the predictor for the chosen columns: (n, s) -> (n, outputs)."""
+        """The outputs of the predictor for the numbers of the chosen columns: (n, columns) -> (n, outputs)."""
         predictor = self.predictor_
-        scaled = torch.from_numpy(self._x_scaling.apply(chosen))
+        scaled = self._encoding.scaled(chosen)
         with torch_threads(1):
             return torch.cat([predictor(part) for part in torch.split(scaled, predictor.rows_at_once)])

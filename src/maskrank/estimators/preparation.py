@@ -17,6 +17,8 @@ from torch import nn
 from maskrank.core.config import TrainConfig, preset
 from maskrank.estimators.scaling import Array
 
+_NONE: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
 
 def resolve_size(requested: Any, d: int, *, may_be_all: bool = True) -> int:
     """n_features_to_select as a number of features in 1..d.
@@ -160,12 +162,21 @@ def split_rows(
     return np.setdiff1d(np.arange(n), validation), validation
 
 
-def candidate_columns(varies: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
-    """The columns a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs."""
-    if not varies.any():
+def candidate_features(varies: NDArray[np.bool_], size: int, required: NDArray[np.int64] = _NONE) -> NDArray[np.int64]:
+    """The features a subset can be drawn from: those that vary, and as many others as a choice of ``size`` needs.
+
+    Parameters
+    ----------
+    required : ndarray of int
+        Features that are always in, and not to be chosen.
+    """
+    free = np.ones(len(varies), dtype=bool)
+    free[required] = False
+    changing, constant = np.flatnonzero(varies & free), np.flatnonzero(~varies & free)
+    if not len(changing):
         raise ValueError("every column of X is constant on the training rows: there is nothing to rank")
-    missing = max(0, min(size + 1, len(varies)) - int(varies.sum()))
-    return np.sort(np.concatenate([np.flatnonzero(varies), np.flatnonzero(~varies)[:missing]]))
+    missing = max(0, min(size + 1, int(free.sum())) - len(changing))
+    return np.sort(np.concatenate([changing, constant[:missing]]))
 
 
 def frame_kind(X: Any) -> Literal["pandas", "polars"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,19 @@ class Columns:
         unit = _unit(low, high)
         scaled = values / unit
         return cls(len(values), low, high, unit * scaled.mean(axis=0), unit * scaled.std(axis=0))
+
+    @classmethod
+    def learn_with_gaps(cls, values: Array) -> Columns:
+        """From the values that are there, of an array (n, d) with NaN for the others; zeros of a column without any."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", message="All-NaN|Mean of empty|Degrees of freedom", category=RuntimeWarning
+            )
+            low, high = (np.nan_to_num(extreme(values, axis=0)) for extreme in (np.nanmin, np.nanmax))
+            unit = _unit(low, high)
+            scaled = values / unit
+            mean, std = (np.nan_to_num(figure(scaled, axis=0)) for figure in (np.nanmean, np.nanstd))
+        return cls(len(values), low, high, unit * mean, unit * std)
 
     @classmethod
     def learn_sparse(cls, matrix: Any) -> Columns:

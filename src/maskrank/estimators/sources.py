@@ -26,6 +26,10 @@ _WIDE = 8  # times as many columns as rows: such a copy is stored column by colu
 TOO_LARGE = "X holds values too large for 32-bit floats: standardize=True, or smaller units"
 
 
+class MissingValuesError(Exception):
+    """A table of numbers has gaps: it must be encoded, not only scaled."""
+
+
 class Source(Protocol):
     """A table as `fit` reads it."""
 
@@ -33,7 +37,15 @@ class Source(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     def learn(self, rows: Array) -> Columns:
-        """Check all values, and compute the statistics of each column over these rows."""
+        """Check all values, and compute the statistics of each column over these rows.
+
+        Raises
+        ------
+        MissingValuesError
+            Some are NaN.
+        ValueError
+            Some are infinite.
+        """
 
     def select(self, rows: Array | None, columns: Array) -> Array:
         """Some rows (None: all) and columns, as 64-bit floats."""
@@ -104,6 +116,8 @@ class SparseSource:
         return self.X.shape[0], self.X.shape[1]
 
     def learn(self, rows: Array) -> Columns:
+        if np.isnan(self.X.data).any():
+            raise ValueError("X is a sparse matrix that contains NaN: missing values are taken from dense tables alone")
         _check_finite(self.X.data)
         return Columns.learn_sparse(self.X[rows])
 
@@ -129,9 +143,15 @@ class SparseSource:
 def _check_finite(values: Array) -> None:
     if np.isfinite(values).all():
         return
+    check_no_infinity(values)
+    raise MissingValuesError
+
+
+def check_no_infinity(values: Array) -> None:
+    """Refuse values that are infinite; NaN is a missing value."""
     from sklearn.utils import assert_all_finite  # for scikit-learn's own message
 
-    assert_all_finite(values, input_name="X")
+    assert_all_finite(values, input_name="X", allow_nan=True)
 
 
 def _hold(read: Callable[[slice], Array], n: int, scaling: Scaling, device: torch.device) -> Held:

@@ -142,8 +142,7 @@ def rank_subsample(
     no_predictor = replace(settings, config=settings.config.using(predictor__n_recipes=0))
     with torch_threads(1):
         prepared = prepare(no_predictor, training, validation)
-        names = [str(i) for i in range(len(prepared.varies))]
-        ranking = train(prepared, generator=generator, names=names).ranking
+        ranking = train(prepared, generator=generator).ranking
     return ranking.ranks, ranking.scores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -15,13 +16,15 @@ from maskrank.core.method.tasks import task_from_document
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.attributes import Attributes
+from maskrank.estimators.encoding import Encoding
+from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
 from maskrank.estimators.preparation import is_sizes
-from maskrank.estimators.scaling import Scaling
+from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability
 
-_STABILITY, _SIZE_CURVE = "stability.", "size_curve."  # before the names of their arrays
+_STABILITY, _SIZE_CURVE, _ENCODING = "stability.", "size_curve.", "encoding."  # before the names of their arrays
 
 
 class StorageMixin(Attributes, BaseEstimator):
@@ -35,8 +38,10 @@ class StorageMixin(Attributes, BaseEstimator):
             "parameters": self._plain_parameters(),
             "config": asdict(self.config_),
             "history": asdict(self.history_),
-            "names": list(self.result_.names),
+            "table": self._table.document(),
+            "columns": list(self._column_names),
             "has_names": hasattr(self, "feature_names_in_"),
+            "encoding": self._encoding.document(),
             "frame_kind": self._frame_kind,
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
@@ -49,13 +54,14 @@ class StorageMixin(Attributes, BaseEstimator):
             **self._target_document(),
         }
         arrays = {
-            "support": self.support_,
-            "raw_scores": self.raw_scores_,
-            "scores": self.feature_importances_,
-            "x_mean": self._x_scaling.mean,
-            "x_scale": self._x_scaling.scale,
+            "support": self.result_.support,
+            "raw_scores": self.result_.raw_scores,
+            "scores": self.result_.scores,
+            "missing": self._missing,
+            "varies": self._varies,
         }
-        optional = {"scores_std": self.feature_importances_std_, "evidence": self.evidence_}
+        arrays |= {_ENCODING + name: values for name, values in self._encoding.arrays().items()}
+        optional = {"scores_std": self.result_.scores_std, "evidence": self.result_.evidence}
         arrays |= {name: values for name, values in optional.items() if values is not None}
         if self.stability_ is not None:
             arrays |= {_STABILITY + name: values for name, values in self.stability_.arrays().items()}
@@ -74,10 +80,13 @@ class StorageMixin(Attributes, BaseEstimator):
         model.history_ = History.from_dict(document["history"])
         model.predictor_ = stored.predictor
         model._subset_predictor = stored.subset_predictor
-        names = tuple(document["names"])
-        model.n_features_in_ = len(names)
+        model._table = FeatureTable.from_document(document["table"], document["columns"])
+        model._inputs, model._column_names = model._table.inputs, tuple(document["columns"])
+        model._missing, model._varies = arrays["missing"], arrays["varies"]
+        names = tuple(model._table.names)
+        model.n_features_in_ = model._table.n_columns
         if document["has_names"]:
-            model.feature_names_in_ = np.array(names, dtype=object)
+            model.feature_names_in_ = np.array(document["columns"], dtype=object)
         ranking = Ranking(
             names=names,
             support=arrays["support"],
@@ -89,7 +98,7 @@ class StorageMixin(Attributes, BaseEstimator):
             baseline=document["explainable"],
         )
         model._set_ranking(ranking)
-        model._x_scaling = Scaling(arrays["x_mean"], arrays["x_scale"])
+        model._encoding = Encoding.restored(document["encoding"], _named(arrays, _ENCODING))
         model._frame_kind = document["frame_kind"]
         model.validation_score_ = document["validation_score"]
         model.baseline_score_ = document["baseline_score"]
@@ -115,7 +124,16 @@ class StorageMixin(Attributes, BaseEstimator):
         for name in ("operator", "selector"):
             if is_sizes(parameters.get(name)):
                 parameters[name] = [int(size) for size in parameters[name]]
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+        return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and NumPy's numbers as JSON holds them, in lists and dicts, too."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple | set | np.ndarray):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _parameters(document: dict[str, Any]) -> dict[str, Any]:
@@ -131,6 +149,9 @@ def _part(stored: StoredModel, name: str) -> dict[str, Any] | None:
     figures = stored.document[name]
     if figures is None:
         return None
-    prefix = f"{name}."
-    arrays = {k.removeprefix(prefix): values for k, values in stored.arrays.items() if k.startswith(prefix)}
-    return {**figures, **arrays}
+    return {**figures, **_named(stored.arrays, f"{name}.")}
+
+
+def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    """The arrays whose names begin so, without the prefix."""
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}

@@ -4,6 +4,7 @@ A number elsewhere is a memory limit (`core.limits`), a coefficient of the cost 
 between equivalent computations (but see there for Adam by rows), or a mathematical constant.
 """
 
+from maskrank.core.config.encoding import EncodingConfig
 from maskrank.core.config.predictor import PredictorConfig, Recipe
 from maskrank.core.config.presets import DEFAULT, PAPER, PAPER_TABLES, PRESETS, preset
 from maskrank.core.config.proposals import (
@@ -30,6 +31,7 @@ __all__ = [
     "CalibrationConfig",
     "CrossFittingConfig",
     "EliminationConfig",
+    "EncodingConfig",
     "GuidedExplorationConfig",
     "PredictorConfig",
     "ProposalConfig",

@@ -8,6 +8,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any
 
+from maskrank.core.config.encoding import EncodingConfig
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.config.proposals import ProposalConfig
 from maskrank.core.config.selection import (
@@ -113,6 +114,7 @@ class TrainConfig:
     reselection : ReselectionConfig
     predictor : PredictorConfig
     score : ScoreConfig
+    encoding : EncodingConfig
     """
 
     operator_hidden: tuple[int, ...]
@@ -150,6 +152,7 @@ class TrainConfig:
     reselection: ReselectionConfig = field(default_factory=ReselectionConfig)
     predictor: PredictorConfig = field(default_factory=PredictorConfig)
     score: ScoreConfig = field(default_factory=ScoreConfig)
+    encoding: EncodingConfig = field(default_factory=EncodingConfig)
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():

@@ -126,7 +126,7 @@ class InPlace:
 
     def only(self, features: Tensor) -> Values:
         features = features.cpu()
-        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
+        return held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class SparseRows:
 
     def only(self, features: Tensor) -> Values:
         features = features.cpu()
-        return _held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
+        return held_if_small(replace(self, features=self.features[features], scale=self.scale.only(features)))
 
     def _spread(self, rows: Tensor, needed: Tensor) -> Tensor:
         """Some sorted columns of some rows, with their zeros: (batch, needed)."""
@@ -173,7 +173,7 @@ class SparseRows:
         return spread.index_put_((row[wanted], place[wanted]), self.entries[entry[wanted]])
 
 
-def _held_if_small(values: Values) -> Values:
+def held_if_small(values: Values) -> Values:
     """The values in memory, where they do not take much of it."""
     n, d = values.shape
     if n * d > limits.HELD_TABLE:

@@ -1,0 +1,31 @@
+"""Settings of how categories and missing values become columns (see `estimators.encoding`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodingConfig:
+    """Categories and missing values as columns.
+
+    Attributes
+    ----------
+    min_level_rows : int
+        A level with fewer training rows is rare: it has no column of its own, and all rare levels look the same.
+    max_levels : int
+        Up to so many levels that are not rare have a column each; of more, the category becomes the mean target of each
+        level, cross-fitted over folds.
+    min_scale : float
+        An indicator is divided by its standard deviation, or by this where it is smaller.
+    mean_folds : int
+        Folds of the rows; a row's mean target is computed without the rows of its own fold.
+    mean_prior : float
+        Rows with the overall mean that are added to each level's.
+    """
+
+    min_level_rows: int = 5  # not measured
+    max_levels: int = 64  # not measured
+    min_scale: float = 0.2  # not measured
+    mean_folds: int = 5  # not measured
+    mean_prior: float = 10.0  # not measured

@@ -1,0 +1,159 @@
+"""A table as the core takes it: scaled numbers, or encoded categories and gaps, learned on training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from maskrank.core.config import EncodingConfig
+from maskrank.core.data.blocks import Blocks
+from maskrank.core.data.encoded import Code, Encoded
+from maskrank.core.data.rows import Values, held_if_small
+from maskrank.estimators.encoding import Encoding, LearnedEncoding, learn_encoding
+from maskrank.estimators.feature_table import FeatureTable
+from maskrank.estimators.scaling import Array, Scaling
+from maskrank.estimators.sources import TOO_LARGE, DenseSource, MissingValuesError, Source, check_no_infinity
+
+_DENSE = 1 << 28  # values of a sparse matrix that may be spread out
+
+
+class ScaledTable(Protocol):
+    """The features of a table, scaled."""
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Which features vary on the training rows: (features,)."""
+
+    def values(self, source: Source, rows: Array, features: Array, device: torch.device) -> Values:
+        """Some rows and features."""
+
+    def blocks(self, features: Array) -> Blocks:
+        """Which columns of these values belong to each feature."""
+
+    def encoding(self, features: Array, inputs: Array) -> Encoding:
+        """How to scale more rows that hold these columns of the table alone."""
+
+    @property
+    def of_inputs(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The share of missing values of each column of the table, and which columns vary, on the training rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumericTable:
+    """Each column is a feature, a number without gaps: read where it is, or copied and scaled."""
+
+    scaling: Scaling
+    varies: NDArray[np.bool_]
+    fill: Array  # what stands, scaled, for a value that is missing in later rows
+
+    def values(self, source: Source, rows: Array, features: Array, device: torch.device) -> Values:
+        return source.values(rows, features, self.scaling.take(features), device)
+
+    def blocks(self, features: Array) -> Blocks:
+        return Blocks.single(len(features))
+
+    def encoding(self, features: Array, inputs: Array) -> Encoding:
+        scaling, n = self.scaling.take(features), len(features)
+        source, fill = np.searchsorted(inputs, features), self.fill[features]
+        arrays = (source, np.full(n, np.nan), np.zeros(n, dtype=bool), scaling.mean, scaling.scale, fill)
+        code = Code(*(torch.from_numpy(np.array(values)) for values in arrays))
+        return Encoding(len(inputs), (), code, np.ones(n, dtype=np.int64), np.ones(n, dtype=bool))
+
+    @property
+    def of_inputs(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        return np.zeros(len(self.varies)), self.varies
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """Features of any kind, some of several columns."""
+
+    learned: LearnedEncoding
+    trained_on: Source
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        return self.learned.varies
+
+    def values(self, source: Source, rows: Array, features: Array, device: torch.device) -> Values:
+        encoding, X = self.learned.encoding, self.learned.X
+        if source is not self.trained_on:
+            raw = dense_values(source)
+            X = np.hstack([raw, *(one.columns(raw) for one in encoding.derived)]) if encoding.derived else raw
+        code = encoding.code.only(torch.from_numpy(encoding.columns_of(features)))
+        return held_if_small(Encoded(torch.from_numpy(X), torch.from_numpy(np.array(rows)), code, device))
+
+    def blocks(self, features: Array) -> Blocks:
+        encoding = self.learned.encoding
+        return Blocks.of_widths(
+            encoding.widths[features].tolist(), encoding.numeric[encoding.columns_of(features)].tolist()
+        )
+
+    def encoding(self, features: Array, inputs: Array) -> Encoding:
+        return self.learned.encoding.take(features, inputs)
+
+    @property
+    def of_inputs(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        return self.learned.missing, self.learned.input_varies
+
+
+def scale_table(
+    source: Source,
+    rows: Array,
+    target: Array,
+    table: FeatureTable,
+    *,
+    others: list[Source],
+    standardize: bool,
+    config: EncodingConfig,
+) -> ScaledTable:
+    """Check all values, and learn from the training rows how the features are scaled, or encoded.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        Training rows.
+    target : ndarray (training rows, outputs)
+        As numbers.
+    others : list of Source
+        Tables of validation rows, to be checked, too.
+    """
+    if table.is_plain:
+        try:
+            columns = source.learn(rows)
+            for other in others:
+                other.learn(np.arange(other.shape[0]))
+        except MissingValuesError:
+            pass
+        else:
+            scaling = columns.scaling(enabled=standardize)
+            if not columns.fits_32_bits(scaling):
+                raise ValueError(TOO_LARGE)
+            return NumericTable(scaling, columns.varies, np.zeros(len(columns.mean)) if standardize else columns.mean)
+    for one in (source, *others):
+        check_no_infinity(dense_values(one))
+    learned = learn_encoding(dense_values(source), rows, target, table, standardize=standardize, config=config)
+    return EncodedTable(learned, source)
+
+
+def dense_values(source: Source) -> Array:
+    """The whole table as an array.
+
+    Raises
+    ------
+    ValueError
+        It is a sparse matrix that is too large for that.
+    """
+    if isinstance(source, DenseSource):
+        return source.X
+    n, d = source.shape
+    if n * d > _DENSE:
+        raise ValueError(
+            f"X is a sparse matrix of {n:,} x {d:,} values: groups, required and categorical features are taken from "
+            f"dense tables, or from sparse ones of up to {_DENSE:,} values"
+        )
+    return source.select(None, np.arange(d))
