@@ -6,6 +6,7 @@ from torch import nn
 
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, to_mask
 from maskrank.core.method.construction import build_operator, build_selector
@@ -17,7 +18,9 @@ D, S, OUTPUTS = 12, 4, 3
 
 @pytest.fixture
 def operator(generator: torch.Generator) -> SubsetMLP:
-    net = SubsetMLP(D, OUTPUTS, hidden=(7, 5), activation="silu", fan_in=2 * D, generator=generator).double()
+    net = SubsetMLP(
+        Blocks.single(D), OUTPUTS, hidden=(7, 5), activation="silu", fan_in=2 * D, generator=generator
+    ).double()
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
@@ -113,6 +116,8 @@ def test_a_wide_net_predicts_fewer_rows_at_once(operator: SubsetMLP, monkeypatch
 
 @pytest.mark.parametrize(("d", "by_rows"), [(12, False), (20_000, True)])
 def test_nets_on_wide_tables_are_updated_by_rows(d: int, by_rows: bool, generator: torch.Generator) -> None:
-    operator = build_operator(RegressionTask(), d, S, config=DEFAULT, generator=generator)
+    operator = build_operator(
+        RegressionTask(), Rows(torch.zeros((1, d)), torch.zeros(1)), S, config=DEFAULT, generator=generator
+    )
     selector = build_selector(d, S, config=DEFAULT, generator=generator)
     assert (operator.by_rows, selector.by_rows) == (by_rows, by_rows)

@@ -5,6 +5,7 @@ import torch
 
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.recipes import connectivity, usable_recipes
 
@@ -27,7 +28,7 @@ def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> No
 
     def seen(recipe: Recipe, n_bins: int, n_useful: int | None = None) -> list[float]:
         worth = FeatureWorth.of(scores, n_useful)
-        first, second = connectivity(worth, recipe, n_bins, (6, 4))
+        first, second = connectivity(worth, recipe, Blocks.single(3), n_bins, (6, 4))
         assert first.eq(first[:, :1]).all()  # by every unit
         assert second.shape == (6, 4)
         assert second.all()
@@ -42,7 +43,8 @@ def test_a_net_sees_the_first_features_of_the_ranking_and_their_encoding() -> No
 
 @pytest.mark.parametrize("s", [1, 3, 5])
 def test_in_an_additive_net_no_path_leads_from_two_features_to_one_unit(s: int) -> None:
-    layers = connectivity(FeatureWorth.of(torch.ones(s)), Recipe(decay=0.1, encoded=True, additive=True), 2, (6, 7, 6))
+    worth, recipe = FeatureWorth.of(torch.ones(s)), Recipe(decay=0.1, encoded=True, additive=True)
+    layers = connectivity(worth, recipe, Blocks.single(s), 2, (6, 7, 6))
     reached = layers[0]
     for layer in layers[1:]:
         reached = reached @ layer
