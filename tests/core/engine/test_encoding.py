@@ -57,3 +57,15 @@ def test_rows_encoded_as_they_are_needed_are_those_encoded_at_once(
     monkeypatch.setattr(limits, "ENCODED", 1)
     assert torch.equal(EncodedRows(x, encoding).take(index), at_once)
     assert torch.equal(EncodedRows(x, None).take(index), x[index])
+
+
+def test_indicators_are_not_encoded(generator: torch.Generator) -> None:
+    x = torch.randn((50, 3), generator=generator)
+    numeric = torch.tensor([True, False, True])
+    encoding = PiecewiseLinearEncoding.fit(x, 4, DEFAULT.predictor, numeric)
+    assert (encoding.n_columns, encoding.n_bins, encoding.n_inputs) == (3, 4, 11)
+    of_numbers = PiecewiseLinearEncoding.fit(x[:, numeric], 4, DEFAULT.predictor)
+    assert torch.equal(encoding(x), torch.cat([x, of_numbers(x[:, numeric])[:, 2:]], dim=1))
+    every = PiecewiseLinearEncoding.fit(x, 4, DEFAULT.predictor, torch.ones(3, dtype=torch.bool))
+    assert "numeric" not in every.state_dict()
+    assert bins_per_column(0, 500, DEFAULT.predictor) == 0

@@ -76,6 +76,8 @@ class MaskedNets:
         self.blocks = Blocks.single(n_columns) if blocks is None else blocks
         self._n_bins = (n_inputs - n_columns) // self.blocks.n_numeric if n_inputs > n_columns else 0
         self._feature = self.blocks.of_inputs(self._n_bins).to(nets.weights[0].device)  # (inputs,)
+        # Whether every feature is one column with as many bins as the others have.
+        self._alike = self.blocks.is_single and (not self._n_bins or bool(self.blocks.numeric.all()))
 
     def copy(self) -> MaskedNets:
         """The same nets once more, to be trained."""
@@ -84,7 +86,11 @@ class MaskedNets:
     def masked(self, inputs: Tensor, masks: Tensor) -> Tensor:
         """The inputs with 0 where a feature is masked: (..., inputs), (..., s) -> (..., inputs)."""
         bits = masks.to(inputs.dtype)
-        return inputs * (bits if len(self._feature) == len(self.blocks) else bits.index_select(-1, self._feature))
+        if not self._alike:
+            bits = bits.index_select(-1, self._feature)
+        elif self._n_bins:  # faster than an index
+            bits = torch.cat([bits, bits.repeat_interleave(self._n_bins, dim=-1)], dim=-1)
+        return inputs * bits
 
     @torch.no_grad()
     def added_by_feature(self, inputs: Tensor) -> Tensor:
@@ -92,11 +98,11 @@ class MaskedNets:
 
         The layer is linear, so that this is computed once for all subsets.
         """
-        weights, blocks, n_bins = self.nets.weights[0], self.blocks, self._n_bins
-        if not blocks.is_single or (n_bins and blocks.n_numeric < len(blocks)):
-            own = [(self._feature == feature).nonzero().flatten() for feature in range(len(blocks))]
+        weights, n_bins, s = self.nets.weights[0], self._n_bins, len(self.blocks)
+        if not self._alike:
+            own = [(self._feature == feature).nonzero().flatten() for feature in range(s)]
             return torch.stack([inputs[..., some] @ weights[:, some] for some in own], dim=2)
-        (n_folds, n), s = inputs.shape[:2], len(blocks)
+        n_folds, n = inputs.shape[:2]
         by_columns = torch.einsum("frs,fsh->frsh", inputs[..., :s], weights[:, :s])
         if not n_bins:
             return by_columns

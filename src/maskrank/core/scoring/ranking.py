@@ -74,7 +74,7 @@ class Ranking:
     @property
     def explained_by_required(self) -> float | None:
         """What the required features save without the selected ones; None where scores are not measured."""
-        return None if self.explained is None else float(self.scores[self._required].sum())
+        return None if self.explained is None else float(self.scores[self._required & (self.scores > _TRACE)].sum())
 
     @property
     def shares(self) -> NDArray[np.float64] | None:
