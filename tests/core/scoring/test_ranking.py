@@ -92,3 +92,41 @@ def test_without_measured_scores_raw_scores_order_all() -> None:
     ranking = Ranking(tuple("abcd"), np.array([True, True, False, False]), raw, raw, evidence=evidence)
     assert not ranking.measured
     assert ranking.order.tolist() == [1, 0, 3, 2]
+
+
+def with_required(measured: bool) -> Ranking:
+    return Ranking(
+        names=tuple("abcdef"),
+        support=np.array([True, True, False, False, True, True]),
+        raw_scores=np.array([9.0, 9.0, 5.0, 6.0, 2.0, 9.0]),
+        scores=np.array([0.1, 0.4, 0.0, 0.0, 0.5, 1e-13]),
+        scores_std=np.full(6, 0.1) if measured else None,
+        explained=1.0 if measured else None,
+        required=np.array([True, False, False, False, False, True]),
+    )
+
+
+def test_required_features_stand_first_and_are_not_counted() -> None:
+    ranking = with_required(measured=True)
+    assert [ranking.names[i] for i in ranking.order] == ["a", "f", "e", "b", "d", "c"]
+    assert (ranking.size, ranking.n_required) == (2, 2)
+    assert ranking.selected == ("e", "b")
+    assert ranking.ranks.tolist() == [0, 2, 3, 3, 1, 0]
+    assert ranking.explained_by_required == 0.1
+    document = ranking.to_dict()
+    assert document["selected"] == ["e", "b"]
+    assert document["required"] == ["a", "f"]
+    assert document["explained_by_required"] == 0.1
+    assert [line.split()[1] for line in str(ranking).splitlines()] == ["feature", "e", "b"]
+    assert with_required(measured=False).explained_by_required is None
+
+
+def test_without_measured_scores_required_features_score_as_the_best(generator: torch.Generator) -> None:
+    selector = Selector(3, hidden=(6,), activation="silu", fan_in=3, generator=generator)
+    features = Features(np.array([0, 1, 3, 2]), list("abcd"), np.ones(4, dtype=bool), n_required=1)
+    ranking = rank_features(selector, torch.tensor([1]), Pool(torch.arange(3)), features)
+    assert ranking.selected == ("b",)
+    assert ranking.required.tolist() == [False, False, True, False]
+    assert ranking.support.tolist() == [False, True, True, False]
+    assert ranking.scores[2] == ranking.scores[1]
+    assert ranking.ranks.tolist() == [2, 1, 0, 2]
