@@ -133,7 +133,13 @@ def fit_dual_net(
             deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
     recorder.history.add_optimal(features.places_of(winner))
     ranking = rank_features(
-        trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
+        trainer.selector,
+        winner,
+        trainer.pool,
+        features,
+        measured=measured,
+        evidence=proposal.feature_evidence(),
+        redundant=proposal.correlated,
     )
     held_out = deployed.held_out if first is None else first.held_out
     return _result(ranking, deployed, held_out, recorder, config, measured)

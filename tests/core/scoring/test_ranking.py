@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import torch
 from hypothesis import given
@@ -9,6 +11,7 @@ from maskrank.core.data.features import Features, Pool
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
 from maskrank.core.scoring.ranking import Ranking, anchor, rank_features
+from maskrank.core.scoring.shapley import Shares
 
 scores = st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=30)
 
@@ -130,3 +133,12 @@ def test_without_measured_scores_required_features_score_as_the_best(generator: 
     assert ranking.support.tolist() == [False, True, True, False]
     assert ranking.scores[2] == ranking.scores[1]
     assert ranking.ranks.tolist() == [2, 1, 0, 2]
+
+
+def test_without_a_share_a_feature_that_others_predict_comes_before_one_that_nothing_speaks_for() -> None:
+    of_rows = torch.tensor([[0.5, -0.02, -0.03, -0.04]]).expand(10, -1)  # the first has all, nothing is left over
+    measured = SimpleNamespace(shares=Shares.of(of_rows), value=SimpleNamespace(baseline=1.0))
+    features, pool = Features.all_of(list("abcde")), Pool(torch.arange(5))
+    ranking = rank_features(None, torch.arange(4), pool, features, measured=measured, redundant=[3])  # type: ignore[arg-type]
+    assert ranking.selected == ("a", "d", "b", "c")
+    assert np.argsort(-ranking.scores).tolist() == [0, 3, 1, 2, 4]

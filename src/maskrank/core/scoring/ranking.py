@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,6 +160,7 @@ def rank_features(
     *,
     measured: MeasuredScores | None = None,
     evidence: Tensor | None = None,
+    redundant: Sequence[int] = (),
 ) -> Ranking:
     """m*, Score(m*), and the measured scores or else the anchored form of Score(m*), for all features of the table.
 
@@ -178,6 +180,9 @@ def rank_features(
         Of the features of m*, in order, and of the required ones behind them.
     evidence : Tensor (d,), optional
         Of all features that could be chosen.
+    redundant : sequence of int
+        Features that the significant ones predict. Where no share is left for a feature, these come before features
+        that nothing speaks for.
     """
     chosen = features.in_table[np.r_[optimal.cpu().numpy(), len(features) : len(features.in_table)]]
     support, required = np.zeros((2, len(features.names)), dtype=bool)
@@ -204,7 +209,8 @@ def rank_features(
     scores, errors = np.zeros((2, len(features.names)))
     varies = features.varies[chosen]
     shares: NDArray[np.float64] = measured.shares.non_negative(torch.from_numpy(varies), features.n_required).numpy()
-    order = np.lexsort((-measured.shares.values.numpy(), ~varies))
+    speaks = (shares > 0) | np.isin(chosen, features.in_table[list(redundant)])
+    order = np.lexsort((-measured.shares.values.numpy(), ~speaks, -shares, ~varies))
     scores[chosen], errors[chosen] = shares + _traces(order), measured.shares.errors.numpy()
     explained, baseline = float(shares.sum()), measured.value.baseline
     return replace(ranking, scores=scores, scores_std=errors, explained=explained, baseline=baseline)
