@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from maskrank.cli import app
 from maskrank.datasets import make_ring
-from maskrank.study.own_table import comparison_rows, smallest_size
+from maskrank.study.own_table import compare_methods, comparison_rows, smallest_size
+from maskrank.tables import Table
 
 
 @pytest.fixture
@@ -100,3 +101,17 @@ def test_names_of_any_kind_keep_the_comparison_in_lines() -> None:
     fits = pd.DataFrame({"method": ["rf"], "metric": "accuracy", "score": 0.9, "seconds": 1.0, "selected": [[0, 1, 2]]})
     _, (line,) = comparison_rows(fits, names)
     assert line[-1] == f"two\\nlines, \\x1b[31mred, {'x' * 39}…"
+
+
+def test_a_table_may_be_a_frame_of_any_columns() -> None:
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 90)
+    X = pd.DataFrame({"x": rng.standard_normal(90), "colour": colour, "gap": np.where(rng.random(90) < 0.3, np.nan, 1)})
+    y = np.where(colour == "red", "yes", "no")
+    table = Table(X, y, list(X), "kind", "classification", "labels")
+    fits, failed = compare_methods(table, ["mrmr", "lasso"], [1], folds=3, quiet=True)
+    assert not failed
+    assert fits["selected"].tolist() == [[1]] * 6
+    head, lines = comparison_rows(fits, table.names)
+    assert head[-1] == "chosen in every fold"
+    assert [line[-1] for line in lines] == ["colour", "colour"]

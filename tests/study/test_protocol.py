@@ -4,6 +4,7 @@ from dataclasses import replace
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -149,3 +150,36 @@ def test_a_regression_is_judged_in_the_units_of_its_target() -> None:
     line = evaluate("mrmr", table, fold, 4, task="regression")
     assert line["score"] < 1e6 * data.y.var()
     assert line["megabytes"] is None or line["megabytes"] >= 0
+
+
+def frame_of_text(n: int = 200) -> tuple[Samples, Fold]:
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], n).astype(object)
+    y = np.where(colour == "green", "yes", "no")
+    colour[rng.random(n) < 0.1] = None
+    X = pd.DataFrame({"x": rng.standard_normal(n), "colour": colour, "gap": rng.standard_normal(n)})
+    X.loc[rng.random(n) < 0.2, "gap"] = np.nan
+    X.index = rng.permutation(n)  # rows are taken by place, not by label
+    rows = rng.permutation(n)
+    return Samples(X, y), Fold(rows[: n // 2], rows[:0], rows[n // 2 :])
+
+
+@pytest.mark.parametrize("method", ["mrmr", "lasso", "rf", "rf+svm"])
+def test_methods_and_judges_take_frames_of_text_and_gaps(method: str) -> None:
+    table, fold = frame_of_text()
+    settings = {"n_estimators": 20, "max_depth": 4} if method.startswith("rf") else {}
+    line = evaluate(method, table, fold, 1, task="classification", settings=settings, mlp=(8,))
+    assert line["selected"] == [1]
+    assert len(line["scores"]) == 3
+    assert line["score"] > 0.9
+
+
+def test_a_frame_of_numbers_is_judged_as_the_array_is() -> None:
+    table, fold = xor()
+    for method in ("ccm", "lasso"):
+        lines = [
+            evaluate(method, Samples(X, table.y), fold, 3, task="classification", mlp=(8,))
+            for X in (table.X, pd.DataFrame(table.X))
+        ]
+        assert lines[0]["score"] == lines[1]["score"]
+        assert lines[0]["selected"] == lines[1]["selected"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, Literal, Self
@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from maskrank.baselines.encoder import ReadsTables
 from maskrank.estimators.preparation import resolve_seed, resolve_size
 from maskrank.estimators.scaling import Columns
 
@@ -60,8 +60,8 @@ def kept_random_state() -> Iterator[None]:
         np.random.set_state(before)  # noqa: NPY002
 
 
-class TableModel(BaseEstimator):
-    """Reads a table: validates, standardises the columns, encodes labels or standardises numbers."""
+class TableModel(ReadsTables):
+    """Reads a table: validates, encodes and standardises the columns, encodes labels or standardises numbers."""
 
     _standardize: ClassVar[bool] = True  # trees and ranks need no scale
     task: str
@@ -73,23 +73,18 @@ class TableModel(BaseEstimator):
         return tags
 
     def _learn_table(self, X: Any, y: Any) -> tuple[Floats, Array]:
-        """Training rows as the methods want them: X (n, d) scaled, y class codes or standardised numbers (n,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=4)
+        """Training rows as the methods want them: X (n, columns), y class codes or standardised numbers (n,)."""
+        X, y = self._validate(X, y)
         self.task_ = resolve_task(self.task, y)
-        self._columns = Columns.learn(X).scaling(enabled=self._standardize)
         if self.task_ == "classification":
-            self.classes_, codes = np.unique(y, return_inverse=True)
+            self.classes_, target = np.unique(y, return_inverse=True)
             if len(self.classes_) < 2:
                 raise ValueError(f"y holds one class only, {self.classes_[0]!r}: at least 2 are needed")
-            return self._columns.apply(X), codes
-        values = np.asarray(y, dtype=np.float64)[:, None]
-        self._target = Columns.learn(values).scaling()
-        return self._columns.apply(X), self._target.apply(values)[:, 0]
-
-    def _read(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        scaled: Floats = self._columns.apply(validate_data(self, X, dtype=np.float64, reset=False))
-        return scaled
+        else:
+            values = np.asarray(y, dtype=np.float64)[:, None]
+            self._target = Columns.learn(values).scaling()
+            target = self._target.apply(values)[:, 0]
+        return self._learn_columns(X, target, standardize=self._standardize), target
 
     def _rng(self) -> Generator:
         return np.random.default_rng(resolve_seed(self.random_state))
@@ -107,7 +102,7 @@ class Predicts(TableModel):
 
         Parameters
         ----------
-        X : array-like (n, d)
+        X : frame or array-like (n, d)
         """
         target = self._predict_target(self._read(X))
         return np.asarray(self.classes_[target] if self.task_ == "classification" else self._target.undo(target))
@@ -117,7 +112,7 @@ class Predicts(TableModel):
 
         Parameters
         ----------
-        X : array-like (n, d)
+        X : frame or array-like (n, d)
         y : array-like (n,)
         """
         measure = accuracy_score if self.task_ == "classification" else r2_score
@@ -127,8 +122,13 @@ class Predicts(TableModel):
 class Baseline(SelectorMixin, TableModel):
     """A method that ranks features, as a scikit-learn selector.
 
-    A subclass has its parameters, and ``_rank``, which returns scores of all features, the higher the better, or all
-    features in their order, best first; ``_gives`` says which.
+    A subclass has its parameters, and ``_rank``, which returns scores of all columns, the higher the better, or all
+    columns in their order, best first; ``_gives`` says which.
+
+    Tables hold text, categories, dates and missing values, too. Every method gets them through the same encoding, that
+    of our own estimators: categories are one-hot, of many levels their mean targets (computed without the rows of a
+    row's own fold), and a missing value has an indicator. A feature of several columns has the sum of their scores; of
+    a method that orders columns, it has the place of its first one. Fitted attributes are over the columns of X.
 
     Attributes
     ----------
@@ -151,22 +151,27 @@ class Baseline(SelectorMixin, TableModel):
 
     @abstractmethod
     def _rank(self, X: Floats, y: Array, size: int, rng: Generator) -> Array:
-        """Scores (d,) or an order (d,) of the features."""
+        """Scores or an order of the columns: (columns,). ``size`` counts features, see ``_n_features``."""
+
+    def _n_features(self, columns: Sequence[int] | Array) -> int:
+        """How many features some columns belong to: as many as there are columns, in a table of plain numbers."""
+        return len(set(self._feature_of[columns].tolist()))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Rank the features and choose the best.
 
         Parameters
         ----------
-        X : array-like (n, d)
+        X : frame or array-like (n, d)
         y : array-like (n,)
             Labels or numbers.
         """
         X, y = self._learn_table(X, y)
-        d = X.shape[1]
+        d = len(self._widths)
+        self._feature_of = np.repeat(np.arange(d), self._widths)  # (columns,)
         size = resolve_size(self.n_features_to_select, d, may_be_all=False)
         rng = self._rng()
-        ranked = np.asarray(self._rank(X, y, size, rng))
+        ranked = self._of_features(np.asarray(self._rank(X, y, size, rng)))
         # ties, such as LASSO's many zeros, are broken at random: by position the first columns would gain
         order = np.lexsort((rng.permutation(d), -ranked)) if self._gives == "scores" else ranked
         self.order_ = order.astype(np.int64)
@@ -175,6 +180,12 @@ class Baseline(SelectorMixin, TableModel):
         self.support_ = self.ranking_ <= size
         self.feature_importances_ = self._importances(ranked, size)
         return self
+
+    def _of_features(self, ranked: Array) -> Array:
+        """Scores or an order of the columns as those of the features: (columns,) -> (d,)."""
+        if self._gives == "scores":
+            return np.add.reduceat(ranked, np.cumsum(self._widths) - self._widths)
+        return np.array(list(dict.fromkeys(self._feature_of[ranked].tolist())))
 
     def _importances(self, ranked: Array, size: int) -> Floats:
         if self._gives == "scores":

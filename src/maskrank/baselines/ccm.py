@@ -20,7 +20,8 @@ class CCM(Baseline):
     Minimises trace[G_Y (G_{w∘X} + n eps I)^-1] over weights 0 <= w <= 1 with sum(w) <= s, where G are centred Gram
     matrices: linear on the target, and on the weighted features Gaussian with the median distance of s features as its
     width. Projected gradient steps with a line search go from the weights s/d; the gradient is in closed form. The s
-    largest weights are chosen.
+    largest weights are chosen. Where features have several columns, s counts columns, and grows until they are of s
+    features.
 
     It does not rank what it chooses: ``feature_importances_`` are equal. ``order_`` is that of the weights.
 
@@ -38,7 +39,8 @@ class CCM(Baseline):
 
     Attributes
     ----------
-    weights_ : ndarray (d,)
+    weights_ : ndarray (columns,)
+        Of the encoded columns.
     objective_ : float
         At the weights.
     """
@@ -65,9 +67,16 @@ class CCM(Baseline):
         eps = self.eps if self.eps is not None else (0.001 if self.task_ == "classification" else 0.1)
         target = np.eye(y.max() + 1)[y] if self.task_ == "classification" else y[:, None]
         target = target - target.mean(axis=0)
-        width = float(np.median(pdist(X, "sqeuclidean"))) * size / d
-        self.weights_, self.objective_ = minimise(X, target, size, n * eps, max(width, 1e-12), self.max_iter)
-        return np.argsort(-self.weights_, kind="stable")
+        distance = float(np.median(pdist(X, "sqeuclidean")))
+        columns = size
+        while True:
+            width = distance * columns / d
+            self.weights_, self.objective_ = minimise(X, target, columns, n * eps, max(width, 1e-12), self.max_iter)
+            order = np.argsort(-self.weights_, kind="stable")
+            found = self._n_features(order[:columns])
+            if found >= size:
+                return order
+            columns += size - found
 
 
 def minimise(X: Floats, target: Floats, size: int, ridge: float, width: float, max_iter: int) -> tuple[Floats, float]:

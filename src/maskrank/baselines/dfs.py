@@ -50,8 +50,8 @@ class DFS(Predicts, Baseline):
 
     Attributes
     ----------
-    weights_ : ndarray (d,)
-        Of the one-to-one layer.
+    weights_ : ndarray (columns,)
+        Of the one-to-one layer, which multiplies the encoded columns.
     """
 
     def __init__(

@@ -49,8 +49,8 @@ class ForwardSelection(Predicts, Baseline):
 
     Attributes
     ----------
-    losses_ : ndarray (s,)
-        Held-out loss after each feature that was taken.
+    losses_ : ndarray (columns taken,)
+        Held-out loss after each column that was taken: s of them, or more where features have several.
     """
 
     _gives = "order"
@@ -84,7 +84,7 @@ class ForwardSelection(Predicts, Baseline):
         chosen: list[int] = []
         losses: list[float] = []
         left = list(range(X.shape[1]))
-        while len(chosen) < size:
+        while self._n_features(chosen) < size:
             losses_with = self._losses(X, y, [[*chosen, j] for j in left], fold, seed)
             best = int(losses_with.argmin())
             losses.append(float(losses_with[best]))

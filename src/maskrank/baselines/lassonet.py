@@ -52,4 +52,5 @@ class LassoNet(Baseline):
         with kept_random_state():
             model.path(X.astype(np.float32), y if classify else y[:, None].astype(np.float32))
         scores = np.asarray(model.feature_importances_.numpy(), dtype=np.float64)
-        return np.nan_to_num(scores, posinf=np.finfo(np.float64).max)
+        most = np.finfo(np.float64).max / self._widths.max()  # those of a feature's columns are added up
+        return np.nan_to_num(scores, posinf=most)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from maskrank.baselines._base import Array, Baseline, Floats
 
@@ -52,13 +53,15 @@ class MRMR(Baseline):
         self.random_state = random_state
 
     def _rank(self, X: Floats, y: Array, size: int, rng: Generator) -> Array:
-        binned = _one_hot(_places(X, self.bins))  # (n, d, bins)
+        # equal numbers are told apart by their rows, as in all published figures; indicators are mostly equal
+        places = _places(X, self.bins) if self._encoding is None else _tied_places(X, self.bins)
+        binned = _one_hot(places)  # (n, d, bins)
         codes = y[:, None] if self.task_ == "classification" else _places(y[:, None], self.bins)
         relevance = information(binned, _one_hot(codes)[:, 0])
         redundancy = np.zeros(X.shape[1])
         chosen: list[int] = []
-        for turn in range(min(max(size, _LEAST), X.shape[1])):
-            quotient = relevance.copy() if turn == 0 else relevance / (redundancy / turn + 1e-12)
+        while len(chosen) < min(_LEAST, X.shape[1]) or self._n_features(chosen) < size:
+            quotient = relevance / (redundancy / len(chosen) + 1e-12) if chosen else relevance.copy()
             quotient[chosen] = -np.inf
             chosen.append(int(quotient.argmax()))
             redundancy += information(binned, binned[:, chosen[-1]])
@@ -79,6 +82,12 @@ def _places(X: Floats, bins: int) -> NDArray[np.int64]:
     """Number of the bin of equal counts for each value, column by column."""
     n = len(X)
     places: NDArray[np.int64] = X.argsort(axis=0).argsort(axis=0) * min(bins, n) // n
+    return places
+
+
+def _tied_places(X: Floats, bins: int) -> NDArray[np.int64]:
+    """The same with equal values in the same bin: an indicator has two."""
+    places: NDArray[np.int64] = (rankdata(X, "min", axis=0).astype(np.int64) - 1) * min(bins, len(X)) // len(X)
     return places
 
 

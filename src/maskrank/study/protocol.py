@@ -5,8 +5,9 @@ with early stopping gets that part, too, and holds out a fifth of its rows itsel
 fold is the test set once, and every method is trained on all the other rows.
 
 A filter method only chooses features: the same Gaussian SVM predicts from them, or for LASSO, LIME and SAN the same
-MLP. "rf+mlp" combines the features of one method with the predictions of another, as does "rf+svm". Hyper-parameters
-are tuned on training rows, never on test rows.
+MLP. "rf+mlp" combines the features of one method with the predictions of another, as does "rf+svm". Where a table is
+not all numbers, other methods and these judges get the columns of `TableEncoder`. Hyper-parameters are tuned on
+training rows, never on test rows.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from maskrank.baselines import BASELINES, make_baseline
+from maskrank.baselines.encoder import TableEncoder
 from maskrank.baselines.mlp import MLP
 from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
@@ -78,13 +80,21 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """A table, or a part of one."""
+    """A table, or a part of one: an array, or a pandas frame of columns of any kind."""
 
-    X: Array
+    X: Any
     y: Array
 
     def take(self, rows: Array) -> Samples:
-        return Samples(self.X[rows], self.y[rows])
+        return Samples(_taken(self.X, rows), self.y[rows])
+
+    def only(self, features: Array) -> Samples:
+        return Samples(_taken(self.X, slice(None), features), self.y)
+
+
+def _taken(X: Any, *places: Any) -> Any:
+    """Rows, or rows and columns, of an array or a pandas frame, by their numbers."""
+    return X.iloc[places] if hasattr(X, "iloc") else X[places]
 
 
 def methods() -> tuple[str, ...]:
@@ -188,30 +198,33 @@ def evaluate_sizes(
     return lines
 
 
-def _learned(method: str, fold: Fold, table: Samples) -> tuple[Array, Array]:
+def _learned(method: str, fold: Fold, table: Samples) -> tuple[Any, Array]:
     """Training rows of a method: a net with early stopping also gets the validation rows, as it holds out a fifth."""
     stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
-    return table.X[rows], table.y[rows]
+    learned = table.take(rows)
+    return learned.X, learned.y
 
 
 def _predictor(judge: str, chosen: Array, train: Samples, task: str, mlp: tuple[int, ...], seed: int) -> Any:
     """The SVM or the MLP on the chosen features: a function that predicts from a table."""
     chosen = np.sort(chosen)
+    learned = train.only(chosen)
     if judge == "mlp":
-        net = MLP(hidden=mlp, task=task, random_state=seed).fit(train.X[:, chosen], train.y)
-        return lambda X: net.predict(X[:, chosen])
-    return _svm(train, chosen, task)
+        predict = MLP(hidden=mlp, task=task, random_state=seed).fit(learned.X, learned.y).predict
+    else:
+        predict = _svm(learned, task)
+    return lambda X: predict(_taken(X, slice(None), chosen))
 
 
-def _svm(train: Samples, chosen: Array, task: str) -> Any:
-    """The Gaussian SVM of the paper, C = 1 and gamma = 1 / (features x variance); a regression has standardised y."""
+def _svm(train: Samples, task: str) -> Any:
+    """The Gaussian SVM of the paper, C = 1 and gamma = 1 / (columns x variance); a regression has standardised y."""
     mean, scale = (0.0, 1.0) if task == "classification" else (train.y.mean(), train.y.std() or 1.0)
     y = train.y if task == "classification" else (train.y - mean) / scale
-    svm = make_pipeline(StandardScaler(), KINDS[task].svm(C=1.0, gamma="scale")).fit(train.X[:, chosen], y)
+    svm = make_pipeline(TableEncoder(task), StandardScaler(), KINDS[task].svm(C=1.0, gamma="scale")).fit(train.X, y)
     if task == "classification":
-        return lambda X: svm.predict(X[:, chosen])
-    return lambda X: svm.predict(X[:, chosen]) * scale + mean
+        return svm.predict
+    return lambda X: svm.predict(X) * scale + mean
 
 
 def _course(model: Any) -> dict[str, Any]:
