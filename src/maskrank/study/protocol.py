@@ -25,6 +25,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from sklearn.utils import _safe_indexing
 
 from maskrank.baselines import BASELINES, make_baseline
 from maskrank.baselines.mlp import MLP
@@ -78,13 +79,13 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """A table, or a part of one."""
+    """A table, or a part of one: an array of numbers, or a frame of columns of any kind."""
 
-    X: Array
+    X: Any
     y: Array
 
     def take(self, rows: Array) -> Samples:
-        return Samples(self.X[rows], self.y[rows])
+        return Samples(_safe_indexing(self.X, rows), self.y[rows])
 
 
 def methods() -> tuple[str, ...]:
@@ -188,11 +189,12 @@ def evaluate_sizes(
     return lines
 
 
-def _learned(method: str, fold: Fold, table: Samples) -> tuple[Array, Array]:
+def _learned(method: str, fold: Fold, table: Samples) -> tuple[Any, Array]:
     """Training rows of a method: a net with early stopping also gets the validation rows, as it holds out a fifth."""
     stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
-    return table.X[rows], table.y[rows]
+    learned = table.take(rows)
+    return learned.X, learned.y
 
 
 def _predictor(judge: str, chosen: Array, train: Samples, task: str, mlp: tuple[int, ...], seed: int) -> Any:
