@@ -169,7 +169,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert described[0].startswith(
         "4 numeric, 1 categorical (2 levels), 1 ordered (3 levels), 4 dates; gaps in 9 columns"
     )
-    assert "'size': ordered, 3 levels ('S', 'M', 'L'), 25 % missing" in described
+    assert "column 'size': ordered, 3 levels ('S', 'M', 'L'), 25 % missing" in described
 
 
 def test_values_that_no_column_can_hold(tmp_path: Path) -> None:

@@ -52,8 +52,9 @@ class Voice:
         self.tell(f"read {n:,} rows and {d:,} features in {seconds:.1f} s; target {table.target!r}, {table.task}")
         if table.task == "classification":
             self.tell(f"classes: {_counted(table.y)}")
-        for line in describe_columns(table.X, most=_MOST_COLUMNS):
-            self.tell(f"columns: {line}")
+        kinds, *each = describe_columns(table.X, most=_MOST_COLUMNS)
+        for line in (f"columns: {kinds}", *each):
+            self.tell(line)
         if dropped:
             self.tell(f"left out as asked: {_listed(dropped)}")
         for note in table.notes:

@@ -40,12 +40,12 @@ def describe_columns(frame: pd.DataFrame, *, most: int = 0) -> list[str]:
     >>> frame = pd.DataFrame({"age": [31, None, 54, 47], "port": ["C", "S", "S", None], "fare": [7.2, 71.3, 8.1, 5.0]})
     >>> print(*describe_columns(frame, most=2), sep="\n")
     2 numeric, 1 categorical (2 levels); gaps in 2 columns, most in 'age' (25 %)
-    'age': numeric, 25 % missing
-    'port': categorical, 2 levels ('C', 'S'), 25 % missing
+    column 'age': numeric, 25 % missing
+    column 'port': categorical, 2 levels ('C', 'S'), 25 % missing
     … and 1 more column
     """
     lines = [_summary(frame)]
-    lines += [f"{str(name)!r}: {_described(frame[name])}" for name in frame.columns[:most]]
+    lines += [f"column {str(name)!r}: {_described(frame[name])}" for name in frame.columns[:most]]
     more = frame.shape[1] - most
     return lines + ([f"… and {more:,} more column{'' if more == 1 else 's'}"] if most and more > 0 else [])
 
