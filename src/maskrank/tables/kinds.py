@@ -34,6 +34,7 @@ _TRUE = {word: float(place) for pair in _TRUTH for place, word in enumerate(pair
 _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)\.\d+")  # leading zeros tell codes apart, zeros at the end do not
 _MOST_WORDS = 0.05  # of the cells of a column of dates; not measured
 _MIXED = 0.05  # of the cells of a column of text that look like numbers, so that it is said; not measured
+_COUNTED = 1_000  # distinct values that tell how many look like numbers
 _LOOKED_AT = 20  # distinct values that rule out most columns of text cheaply
 
 
@@ -104,7 +105,7 @@ def as_categories(column: pd.Series) -> pd.Series:
     """Any column as categories: their levels are text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _levels_as_text(column)
-    codes, levels = pd.factorize(column)
+    codes, levels = _factorized(column)
     return _categories(codes, [_cleaned(level) for level in levels], column)
 
 
@@ -121,7 +122,7 @@ def as_numbers(column: pd.Series, remarks: Remarks, separator: str | None = None
     """
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return _floats(column)
-    codes, levels = pd.factorize(column)
+    codes, levels = _factorized(column)
     texts = [_cleaned(level) or "" for level in levels]
     numbers = np.array(numbers_among(texts, separator), dtype=np.float64)
     for i, text in enumerate(texts):
@@ -135,9 +136,15 @@ def as_dates(column: pd.Series, remarks: Remarks) -> pd.Series:
     """Any column as points in time; text that is no date is missing."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return by_content(column, remarks)
-    codes, levels = pd.factorize(column)
+    codes, levels = _factorized(column)
     texts = [_cleaned(level) or "" for level in levels]
     return _dates(column, codes, texts, remarks)
+
+
+def _factorized(column: pd.Series) -> tuple[NDArray[np.int64], list[Any]]:
+    """The place of each row's value among the distinct ones, -1 for a gap; and these."""
+    codes, levels = pd.factorize(column)
+    return codes, levels.tolist()
 
 
 def _floats(column: pd.Series) -> pd.Series:
@@ -190,7 +197,7 @@ def _count_unread(
 def _text(column: pd.Series, remarks: Remarks) -> pd.Series:
     """A column of text: yes and no, dates, or categories."""
     name = str(column.name)
-    codes, levels = pd.factorize(column)
+    codes, levels = _factorized(column)
     texts = [_cleaned(level) for level in levels]
     present = [text for text in texts if text is not None]
     if not present:
@@ -216,7 +223,7 @@ def _text(column: pd.Series, remarks: Remarks) -> pd.Series:
             remarks.unread |= own.unread
             remarks.unclear |= own.unclear
             return dates
-    if share(looks_like_a_number, range(len(texts))) >= _MIXED:
+    if share(looks_like_a_number, range(0, len(texts), max(1, len(texts) // _COUNTED))) >= _MIXED:
         odd = next((text for text in present if not looks_like_a_number(text)), None)
         unclear = next((text for text in present if pd.isna(pd.to_numeric(text, errors="coerce"))), present[0])
         (remarks.two_ways if odd is None else remarks.mixed)[name] = odd or unclear
