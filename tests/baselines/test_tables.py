@@ -83,15 +83,6 @@ def test_a_method_takes_columns_until_they_are_of_enough_features(name: str) -> 
         assert len(method.losses_) > 2
 
 
-def test_mrmr_looks_at_redundancy_up_to_the_last_feature() -> None:
-    rng = np.random.default_rng(0)
-    level, u = rng.integers(0, 40, 2000), rng.standard_normal(2000)
-    y = np.where(level < 20, 0.8, -0.8) + u > 0
-    X = pd.DataFrame({"same as text": level + 0.1 * u, "other": u + rng.standard_normal(2000)})
-    X["text"] = [f"level {k}" for k in level]  # 40 columns that tell little of one another
-    assert list(quick("mrmr").fit(X, y).get_feature_names_out()) == ["other", "text"]
-
-
 def test_equal_values_are_not_told_apart_by_their_rows() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(["no", "yes"], 100)  # sorted
