@@ -7,7 +7,7 @@ values is a product of two kernels, one of either feature, so that no product of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +17,7 @@ from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.proposals.atoms import ReadFeatures
+from maskrank.core.proposals.interactions import PAIR_TESTS
 from maskrank.core.proposals.statistics import (
     corrected_evidence,
     cosine_of_ranks,
@@ -27,8 +28,8 @@ from maskrank.core.proposals.statistics import (
     unit_length,
 )
 
-BLOCK_PAIR_TESTS = 4  # of each pair: this one, and those of single columns (`interactions.PAIR_TESTS`)
-_KERNEL_ROWS = 256  # rows of a product of two kernels that its variance is estimated by
+BLOCK_PAIR_TESTS = PAIR_TESTS + 2  # of each pair: those of single columns, and in two bases those of all products
+_KERNEL_VALUES = 1 << 17  # of a product of two kernels that are kept: some of its rows, to estimate variances by
 
 
 @dataclass(frozen=True)
@@ -45,20 +46,34 @@ class PairedBlocks:
         Orthonormal rows of each feature, or 0.
     blocks : Blocks
         Their columns.
+    searched : Tensor (k,) of bool
+        One feature of a pair at least is one of these.
     """
 
     owner: Tensor
     x: Tensor
     basis: Tensor
     blocks: Blocks
+    searched: Tensor
 
     @classmethod
-    def of(cls, read: ReadFeatures, config: ScreeningConfig) -> PairedBlocks:
-        """Of the features read that may be in a pair."""
+    def of(cls, read: ReadFeatures, config: ScreeningConfig, *, curved: bool) -> PairedBlocks:
+        """Of the features read that may be in a pair; numbers as they are, or by a cosine of their ranks.
+
+        By a cosine, pairs of which neither feature has numbers are not searched: they are the same as without.
+        """
         chosen = read.in_pairs[read.blocks.starts[:-1].to(read.in_pairs.device)]  # (features,)
         blocks = read.blocks.only(chosen.nonzero().squeeze(1))
-        basis = orthonormal_blocks(read.columns[read.in_pairs], blocks, config.max_block_rank)
-        return cls(read.numbers[chosen], read.x[read.in_pairs], basis, blocks)
+        columns, numeric = read.columns, read.blocks.numeric.to(read.in_pairs.device)
+        if curved:
+            columns = columns.clone()
+            columns[numeric] = cosine_of_ranks(read.order[numeric[read.pairable]], config.pair_cosine)
+        basis = orthonormal_blocks(columns[read.in_pairs], blocks, config.max_block_rank)
+        searched = torch.ones_like(chosen)[chosen]
+        if curved:
+            owner = blocks.feature_of.to(chosen.device)
+            searched = sum_by_owner(numeric[read.in_pairs].float(), owner, len(blocks)) > 0
+        return cls(read.numbers[chosen], read.x[read.in_pairs], basis, blocks, searched)
 
     def basis_of(self, place: int) -> Tensor:
         """Of one feature: (rank, n)."""
@@ -92,8 +107,8 @@ class BlockPairs:
         Orthonormal rows of either feature.
     main : list of Tensor (effects, n)
         Orthonormal main effects of both.
-    freedom, half_variance : Tensor (p,)
-        Of the quadratic form, for one direction of the target.
+    kernels : list of Tensor (some, n)
+        Squared products of their kernels, of the first rows, off the diagonal.
     taken : Tensor (p,) of bool
         Which pairs were projected out.
     config : ScreeningConfig
@@ -102,35 +117,39 @@ class BlockPairs:
     pairs: Tensor
     factors: list[tuple[Tensor, Tensor]]
     main: list[Tensor]
-    freedom: Tensor
-    half_variance: Tensor
+    kernels: list[Tensor]
     taken: Tensor
     config: ScreeningConfig
 
     @classmethod
     def promising(
-        cls, paired: PairedBlocks, directions: Tensor, known: Tensor, config: ScreeningConfig
+        cls, tables: Iterable[PairedBlocks], directions: Tensor, known: Tensor, config: ScreeningConfig
     ) -> BlockPairs | None:
         """The pairs of the highest z, one of their features with several columns; None where there is none.
 
         Parameters
         ----------
+        tables : iterable of PairedBlocks
+            The same features in different bases; pairs are sought in each.
         directions : Tensor (n, q)
             Of the target.
         known : Tensor
             Features known to matter.
         """
-        places = _best_partners(paired, directions, known, config)
-        if not len(places):
+        pairs, factors, main = [], [], []
+        for paired in tables:
+            for first, second in _best_partners(paired, directions, known, config).tolist():
+                pairs.append(paired.owner[[first, second]])
+                factors.append((paired.basis_of(first), paired.basis_of(second)))
+                main.append(paired.main_effects(first, second, config))
+        if not pairs:
             return None
-        factors = [(paired.basis_of(first), paired.basis_of(second)) for first, second in places.tolist()]
         return cls(
-            pairs=paired.owner[places.to(paired.owner.device)],
+            pairs=torch.stack(pairs),
             factors=factors,
-            main=[paired.main_effects(first, second, config) for first, second in places.tolist()],
-            freedom=directions.new_tensor([float(len(left) * len(right)) for left, right in factors]),
-            half_variance=torch.stack([_half_variance(left, right) for left, right in factors]),
-            taken=torch.zeros(len(places), dtype=torch.bool, device=directions.device),
+            main=main,
+            kernels=[_squared_kernel(left, right) for left, right in factors],
+            taken=torch.zeros(len(pairs), dtype=torch.bool, device=directions.device),
             config=config,
         )
 
@@ -148,9 +167,7 @@ class BlockPairs:
         known : Tensor
             Features known to matter.
         """
-        q = directions.shape[1]
-        forms = [self._form(place, directions) for place in range(len(self.factors))]
-        z = quadratic_form_z(n**2 * torch.stack(forms), q * self.half_variance, q * self.freedom)
+        z = quadratic_form_z(*(torch.stack(some) for some in zip(*self._forms(directions, n), strict=True)))
         with_known = torch.isin(self.pairs, known).any(dim=1)
         n_tests = torch.where(
             with_known, float(BLOCK_PAIR_TESTS * d * max(1, len(known))), BLOCK_PAIR_TESTS * d * (d - 1) / 2
@@ -175,23 +192,33 @@ class BlockPairs:
         fitted = torch.einsum("ar,br,qab->rq", left, right, overlap) - diagonal.unsqueeze(1) * rest
         return unit_length(fitted.t()).t()
 
-    def _form(self, place: int, directions: Tensor) -> Tensor:
-        """Squared overlaps of the target's residual with all products of a pair, without the squares of rows: ()."""
-        left, right = self.factors[place]
-        main = self.main[place]
-        rest = directions - main.t() @ (main @ directions)
-        overlaps = [((left * direction) @ right.t()).square().sum() for direction in rest.t()]
-        diagonal = left.square().sum(dim=0) * right.square().sum(dim=0) * rest.square().sum(dim=1)
-        return torch.stack(overlaps).sum() - diagonal.sum()
+    def _forms(self, directions: Tensor, n: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Of each pair: its quadratic form, half the variance of this, and its degrees of freedom.
+
+        The form sums the squared overlaps of the residual with all products, without the squares of rows. A residual
+        that is large in the rows of a few levels alone, as where a value is missing, has a larger variance.
+        """
+        q = directions.shape[1]
+        for (left, right), main, kernel in zip(self.factors, self.main, self.kernels, strict=True):
+            rest = directions - main.t() @ (main @ directions)
+            overlaps = [((left * direction) @ right.t()).square().sum() for direction in rest.t()]
+            squares = rest.square()  # (n, q)
+            diagonal = (left.square().sum(dim=0) * right.square().sum(dim=0)) @ squares
+            share = kernel.shape[1] / len(kernel)
+            even = q * n**2 * share * kernel.sum()
+            uneven = n**4 * share * (squares[: len(kernel)] * (kernel @ squares)).sum()
+            half_variance = torch.maximum(even, uneven)
+            freedom = q * len(left) * len(right) * even / half_variance.clamp(min=1e-6)
+            yield n**2 * (torch.stack(overlaps).sum() - diagonal.sum()), half_variance, freedom
 
 
-def _half_variance(left: Tensor, right: Tensor) -> Tensor:
-    """Sum of the squares off the diagonal of a product of two kernels, by some of its rows: ()."""
+def _squared_kernel(left: Tensor, right: Tensor) -> Tensor:
+    """The squares of some rows of the product of two kernels, 0 on the diagonal: (some, n)."""
     n = left.shape[1]
-    some = torch.arange(min(n, _KERNEL_ROWS), device=left.device)
-    kernel = (left[:, some].t() @ left) * (right[:, some].t() @ right)  # (some, n)
+    some = torch.arange(min(n, max(1, _KERNEL_VALUES // n)), device=left.device)
+    kernel = ((left[:, some].t() @ left) * (right[:, some].t() @ right)).square_()
     kernel[some, some] = 0.0
-    return kernel.square().sum() * (n**2 * n / len(some))
+    return kernel
 
 
 def _best_partners(paired: PairedBlocks, directions: Tensor, known: Tensor, config: ScreeningConfig) -> Tensor:
@@ -245,5 +272,5 @@ def _strengths(paired: PairedBlocks, directions: Tensor, config: ScreeningConfig
         common = by_features((rows @ basis.t()).square_(), some, own)
         alike = common > config.max_pair_correlation**2 * torch.minimum(rank[some].unsqueeze(1), rank)
         same = paired.owner[some].unsqueeze(1) == paired.owner
-        single = ~wide[some].unsqueeze(1) & ~wide
-        yield z.masked_fill(alike | same | single, -torch.inf)
+        either = (wide[some].unsqueeze(1) | wide) & (paired.searched[some].unsqueeze(1) | paired.searched)
+        yield z.masked_fill(alike | same | ~either, -torch.inf)

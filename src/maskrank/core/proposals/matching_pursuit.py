@@ -24,6 +24,7 @@ from maskrank.core.proposals.proposal import FeatureGroup, features_of
 from maskrank.core.proposals.statistics import (
     corrected_evidence,
     orthonormal_basis,
+    skewness_corrected,
     standardised,
     values_of,
     wilson_hilferty,
@@ -101,6 +102,8 @@ class Dictionary:
     columns : Tensor (a + p + rows, n)
         Standardised columns, cosines column by column, products without main effects, and the rows of ``whole``: each
         of length 1 or 0.
+    indicators, cubes : Tensor (i,)
+        Places of indicators among the columns, and the sums of their cubes.
     whole : BlockTests
         Features of several columns.
     wide : Tensor (b,)
@@ -117,6 +120,8 @@ class Dictionary:
     pairs: Tensor
     products: Tensor
     columns: Tensor
+    indicators: Tensor
+    cubes: Tensor
     whole: BlockTests
     wide: Tensor
     joint: JointPairs | None
@@ -143,6 +148,7 @@ class Dictionary:
         now_known = torch.tensor([*known, *[d] * (batch.n_required > 0)], dtype=torch.long, device=device)
         owner, n_tests, columns = read.singles(d, config)
         end = int(read.blocks.starts[read.n_singles])
+        indicators = (~read.blocks.numeric[:end]).nonzero().squeeze(1).to(device)
         whole = BlockTests.of(read.columns[:end], read.blocks.only(torch.arange(read.n_singles)), config)
         pairs, joint, block_pairs = ColumnPairs.none(read.columns), None, None
         if config.pairs:
@@ -152,7 +158,8 @@ class Dictionary:
                 numbers = paired if bool(numeric.all()) else paired.only(numeric.nonzero().squeeze(1))
                 joint = JointPairs.promising(numbers, directions, numbers.places_of(now_known), config)
             if not read.blocks.is_single:
-                block_pairs = BlockPairs.promising(PairedBlocks.of(read, config), directions, now_known, config)
+                tables = [PairedBlocks.of(read, config, curved=curved) for curved in (False, True)]
+                block_pairs = BlockPairs.promising(tables, directions, now_known, config)
         return cls(
             d=d,
             n_pairable=read.n_pairable(batch.blocks, d),
@@ -161,6 +168,8 @@ class Dictionary:
             pairs=pairs.pairs,
             products=pairs.products,
             columns=torch.cat([columns, pairs.interactions, whole.basis]),
+            indicators=indicators,
+            cubes=columns[indicators].pow(3).sum(dim=1),
             whole=whole,
             wide=read.numbers[whole.places],
             joint=joint,
@@ -185,6 +194,8 @@ class Dictionary:
             pairs=none.pairs,
             products=none.products,
             columns=torch.cat([columns, whole.basis]),
+            indicators=none.pairs[:, 0],
+            cubes=columns[:0, 0],
             whole=whole,
             wide=features[whole.places],
             joint=None,
@@ -241,7 +252,17 @@ class Dictionary:
         """Of all atoms, each corrected for the tests of its kind; for a pair with a known feature, these alone."""
         (a, p), q, min_new = (len(self.owner), len(self.pairs)), directions.shape[1], self.config.min_new
         squares = (self.columns @ directions).square().sum(dim=1)
-        z = wilson_hilferty(n * squares[: a + p] / new[: a + p].clamp(min=min_new), q)
+        lengths = new[: a + p].clamp(min=min_new)
+        if self.block_pairs is not None:  # where a level is rare, a residual may be large in its rows alone
+            spread = n * (self.columns[a : a + p].square() @ directions.square().sum(dim=1)) / q
+            lengths = torch.cat([lengths[:a], torch.maximum(lengths[a:], spread)])
+        explained = n * squares[: a + p] / lengths
+        if len(self.indicators):
+            overlaps = math.sqrt(n) * (self.columns[self.indicators] @ directions)
+            skewness = math.sqrt(n) * torch.outer(self.cubes, directions.pow(3).sum(dim=0))
+            overlaps = overlaps / lengths[self.indicators].sqrt().unsqueeze(1)
+            explained[self.indicators] = skewness_corrected(overlaps, skewness).square().sum(dim=1)
+        z = wilson_hilferty(explained, q)
         known_features = self.pairs.new_tensor(sorted(known))
         with_known = torch.isin(self.pairs, known_features).any(dim=1)
         n_columns, n_known = self._pairable(known_features)

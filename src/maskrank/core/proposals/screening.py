@@ -141,8 +141,8 @@ def _beyond_required(batch: Batch, target: Tensor, config: ScreeningConfig) -> R
     x, room = values_of(batch, required), max(1, int(config.max_basis_share * len(batch)))
     order = x[batch.blocks.only(required).numeric.to(x.device)].argsort(dim=1)
     effects = [standardised(x, config.clip)]
-    if len(x) + config.n_cosines * len(order) <= room:
-        effects += [cosine_of_ranks(order, k) for k in range(1, config.n_cosines + 1)]
+    if len(x) + config.n_main_cosines * len(order) <= room:
+        effects += [cosine_of_ranks(order, k) for k in range(1, config.n_main_cosines + 1)]
     return Residual.of(target, config, orthonormal_basis(torch.cat(effects).t(), math.sqrt(config.min_new))[:, :room])
 
 

@@ -155,6 +155,22 @@ def wilson_hilferty(chi_squared: Tensor, freedom: int | Tensor) -> Tensor:
     return ((chi_squared / freedom) ** (1 / 3) - (1 - variance)) / deviation
 
 
+def skewness_corrected(overlaps: Tensor, skewness: Tensor) -> Tensor:
+    """Deviates of a skewed distribution as standard normal ones, as if they were of a gamma distribution.
+
+    The sum of a skewed target over the few rows of a rare level is skewed, too: in its longer tail a deviate says less.
+
+    Parameters
+    ----------
+    overlaps, skewness : Tensor (k, q)
+    """
+    shape = 4 / skewness.square().clamp(min=1e-4)
+    in_tail = overlaps * skewness > 0
+    size = overlaps.abs()
+    normal = ((1 + size / shape.sqrt()) ** (1 / 3) - (1 - 1 / (9 * shape))) * 3 * shape.sqrt()
+    return torch.where(in_tail, torch.minimum(normal.clamp(min=0), size), size)
+
+
 def quadratic_form_z(form: Tensor, half_variance: Tensor, freedom: Tensor) -> Tensor:
     """A quadratic form of mean 0, its diagonal left out, as a standard normal deviate, as if it were chi-squared.
 

@@ -19,6 +19,7 @@ from maskrank.core.proposals.block_tests import BlockTests
 from maskrank.core.proposals.statistics import (
     corrected_evidence,
     cosine,
+    skewness_corrected,
     split_features,
     standardised,
     values_of,
@@ -55,6 +56,9 @@ def univariate_evidence(
         explained = tests[:, :, :q].sum(dim=2)
         if given is not None:
             explained = explained / (1 - tests[:, :, q:].sum(dim=2)).clamp(min=config.min_new)
+        if not bool(numeric.all()):
+            indicators = columns[~numeric]
+            explained[~numeric, 0] = _explained_by_indicators(indicators, directions, given, config)
         z = wilson_hilferty(n * explained, q)
         best = corrected_evidence(z, tests_of_columns(blocks, d, config.n_cosines).to(z.device)).amax(dim=1)
         parts.append(best if blocks.is_single else _of_features(best, columns, blocks, directions, given, d, config))
@@ -73,6 +77,18 @@ def tests_of_columns(blocks: Blocks, d: int, n_cosines: int) -> Tensor:
     linear = torch.where(blocks.numeric, 2 * n_columns, n_columns)
     curved = torch.where(blocks.numeric, 2 * n_cosines * n_columns, torch.inf)
     return torch.cat([linear.unsqueeze(1), curved.unsqueeze(1).expand(-1, n_cosines)], dim=1).float()
+
+
+def _explained_by_indicators(
+    columns: Tensor, directions: Tensor, given: Tensor | None, config: ScreeningConfig
+) -> Tensor:
+    """What standardised indicators explain, corrected for the skewness of rare ones: (k, n) -> (k,)."""
+    n, overlaps = len(directions), columns @ directions
+    if given is not None:
+        new = (1 - (columns @ given).square().sum(dim=1, keepdim=True)).clamp(min=config.min_new)
+        overlaps = overlaps / new.sqrt()
+    skewness = math.sqrt(n) * torch.outer(columns.pow(3).sum(dim=1), directions.pow(3).sum(dim=0))
+    return skewness_corrected(math.sqrt(n) * overlaps, skewness).square().sum(dim=1) / n
 
 
 def _spread(curved: Tensor, numeric: Tensor) -> Tensor:
