@@ -157,7 +157,7 @@ def _worthy(ranking: Ranking) -> NDArray[np.bool_]:
 def _best_first(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores and standard errors of the chosen features."""
     assert ranking.scores_std is not None
-    chosen = ranking.order[: ranking.size]
+    chosen = ranking.chosen
     return ranking.scores[chosen], ranking.scores_std[chosen]
 
 

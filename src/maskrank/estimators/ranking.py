@@ -56,7 +56,7 @@ class Ranking(core.Ranking):
         return cls(**{entry.name: getattr(ranking, entry.name) for entry in fields(core.Ranking)})
 
     def __str__(self) -> str:
-        names, scores = list(self.selected), [score_text(self, int(i)) for i in self.order[: self.size]]
+        names, scores = list(self.selected), [score_text(self, int(i)) for i in self.chosen]
         width, unit = max(len(name) for name in ["feature", *names]), max(map(len, scores))
         rows = zip(range(1, self.size + 1), names, scores, strict=True)
         lines = [f"{rank:>4}  {name:<{width}}  {score:>{unit}}" for rank, name, score in rows]

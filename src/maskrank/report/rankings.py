@@ -70,8 +70,7 @@ def ranking_report(title: str, sections: Sequence[RankingSection], *, command: s
 def _view(section: RankingSection) -> dict[str, Any]:
     model = section.model
     ranking: Ranking = model.result_
-    chosen = [ranking.names[i] for i in ranking.order[: ranking.size]]
-    correlations = [] if section.X is None else _correlations(_frame(section.X, ranking.names), chosen)
+    correlations = [] if section.X is None else _correlations(_frame(section.X, ranking.names), ranking.selected)
     return {
         "title": section.title,
         "facts": section.facts,
@@ -128,7 +127,7 @@ def _balance(y: Array) -> list[tuple[str, int, float]]:
 
 def _bars(ranking: Ranking) -> list[dict[str, Any]]:
     """The chosen features: where each bar and its whisker begin and how long they are, in % of the track."""
-    chosen = ranking.order[: min(ranking.size, _MOST_BARS)]
+    chosen = ranking.chosen[:_MOST_BARS]
     scores, errors = in_shown_unit(ranking, ranking.scores)[chosen], shown_errors(ranking)
     ends = np.stack([scores, scores] if errors is None else [scores - errors[chosen], scores + errors[chosen]])
     low, high = min(0.0, float(scores.min())), max(0.0, float(scores.max()), float(ends.max()))

@@ -35,7 +35,7 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
     for title in () if stability is None else ("chosen", "ranks"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="crop")
-    chosen, scores = ranking.order[: ranking.size], in_shown_unit(ranking, ranking.scores)
+    chosen, scores = ranking.chosen, in_shown_unit(ranking, ranking.scores)
     length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(scores[chosen].max()), 1e-12)
     for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
