@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from maskrank.core.config import EliminationConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
@@ -100,3 +101,26 @@ def test_an_outlier_and_a_constant_are_no_trouble() -> None:
     x[3, 10], x[:, 11], y[5] = 1e8, 4.0, 1e6
     assert len(set(order_of(Rows(x, y), size=5))) == 5
     assert len(set(order_of(Rows(x[:, :20], y), size=5))) == 5
+
+
+@pytest.mark.parametrize("n", [45, 400])
+def test_features_of_several_columns_survive_by_all_of_them(generator: torch.Generator, n: int) -> None:
+    """By kernel ridge and by ridge regression; what a required feature tells is not needed twice."""
+    blocks = Blocks.of_widths([3] * 17)
+    x = torch.randn((n, 51), generator=generator)
+    x[:, :3] = x[:, 48:] + 0.2 * x[:, :3]
+    y = x[:, 15:18].sum(dim=1) + x[:, 30:33].sum(dim=1) + 2 * x[:, 48:].sum(dim=1)
+    rows, beyond = (Rows(x, y.unsqueeze(1), blocks, n_required) for n_required in (0, 1))
+    assert few_rows(rows, CONFIG) is (n == 45)
+    assert 16 in order_of(rows, size=3)
+    assert set(order_of(beyond, size=2)) == {5, 10}
+    assert sorted(order_of(beyond, size=2, wanted=16)) == list(range(16))
+
+
+def test_of_too_many_columns_the_features_that_correlate_most_are_used(generator: torch.Generator) -> None:
+    x = torch.randn((300, 60), generator=generator)
+    rows = Rows(x, x[:, 30:33].sum(dim=1, keepdim=True), Blocks.of_widths([3] * 20))
+    order = order_of(rows, size=1, wanted=20, max_ridge_features=30)
+    assert order[0] == 10
+    assert len(order) == 20  # as many as are wanted
+    assert len(order_of(rows, size=1, wanted=4, max_ridge_features=30)) == 4

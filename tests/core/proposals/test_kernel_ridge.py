@@ -6,6 +6,7 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.proposals.kernel_ridge import (
     Inputs,
     best_inverse_width,
@@ -168,3 +169,27 @@ def test_without_exact_deletions_the_slope_goes_to_the_end(generator: torch.Gene
 def test_all_features_may_be_wanted(generator: torch.Generator) -> None:
     x, target = table(generator, d=8)
     assert eliminate_by_kernel(Inputs.single(x), target, 8, exact=True, config=CONFIG).tolist() == list(range(8))
+
+
+def test_one_mask_bit_switches_the_columns_of_a_feature(generator: torch.Generator) -> None:
+    """Against the slopes and errors of single columns: squared distances are sums over columns."""
+    x = torch.randn((14, 6), generator=generator, dtype=torch.float64)
+    target = torch.randn((14, 1), generator=generator, dtype=torch.float64)
+    inputs = Inputs(x, Blocks.of_widths([2, 1, 3]))
+    slopes = leave_one_out_importance(Inputs.single(x), target, 2.0, ridge=RIDGE)
+    expected = torch.stack([slopes[:2].sum(), slopes[2], slopes[3:].sum()])
+    torch.testing.assert_close(leave_one_out_importance(inputs, target, 1.0, ridge=RIDGE), expected)
+    without = leave_one_out_error(squared_distances(x[:, 2:]) / inputs.scale, target, ridge=RIDGE)
+    torch.testing.assert_close(errors_without(inputs, target, ridge=RIDGE)[0], without)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_required_features_stay_in_the_kernel(generator: torch.Generator, exact: bool) -> None:
+    """A product of a feature with a required one is seen, and a double of the required one is of no use."""
+    x = torch.randn((80, 9), generator=generator, dtype=torch.float64)
+    x[:, 0] = x[:, 8] + 0.1 * x[:, 0]
+    target = x[:, [4]] * x[:, [8]] + x[:, [8]]
+    inputs = Inputs(x, Blocks.of_widths([1, 2, 1, 2, 1, 2]), n_required=1)  # column 4 is of feature 3
+    order = eliminate_by_kernel(inputs, target / target.std(), 1, exact=exact, config=CONFIG)
+    assert sorted(order.tolist()) == [0, 1, 2, 3, 4]
+    assert order[0] == 3

@@ -8,6 +8,7 @@ import scipy.stats
 import torch
 
 from maskrank.core.config import ScreeningConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.proposals.statistics import (
     corrected_evidence,
@@ -15,6 +16,9 @@ from maskrank.core.proposals.statistics import (
     cosine_of_ranks,
     explained_squares,
     orthonormal_basis,
+    orthonormal_blocks,
+    skewness_corrected,
+    split_features,
     standardised,
     target_directions,
     unit_length,
@@ -92,3 +96,32 @@ def test_explained_is_the_squared_length_of_the_projection() -> None:
     explained = explained_squares(columns @ directions, gram, ridge=1e-6)
     basis = orthonormal_basis(columns[0].t())
     assert float(explained) == pytest.approx(float((basis.t() @ directions).square().sum()), rel=1e-4)
+
+
+def test_each_feature_has_an_orthonormal_basis_of_its_own(generator: torch.Generator) -> None:
+    columns = standardised(torch.randn((7, 90), generator=generator), 3.0)
+    columns[3] = unit_length((columns[1] - columns[2]).unsqueeze(0))[0]
+    blocks = Blocks.of_widths([1, 3, 3])
+    basis = orthonormal_blocks(columns, blocks, max_rank=2)
+    assert torch.equal(basis[0], columns[0])
+    for own in (slice(1, 4), slice(4, 7)):
+        squares = torch.linalg.eigvalsh(basis[own] @ basis[own].t())
+        torch.testing.assert_close(squares, torch.tensor([0.0, 1.0, 1.0]), rtol=0, atol=1e-4)
+    projected = columns[1:4] @ basis[1:4].t() @ basis[1:4]
+    torch.testing.assert_close(projected, columns[1:4], rtol=0, atol=1e-4)
+
+
+def test_features_are_never_cut() -> None:
+    blocks = Blocks.of_widths([1, 5, 1, 1, 9, 1])
+    runs = split_features(blocks, 5, 4, torch.device("cpu"))
+    assert torch.cat(runs).tolist() == list(range(5))
+    assert [len(some) for some in split_features(Blocks.single(10), 10, 4, torch.device("cpu"))] == [4, 4, 2]
+
+
+def test_a_skewed_deviate_says_less_in_its_longer_tail() -> None:
+    rng = np.random.default_rng(1)
+    counts = rng.poisson(1.0, 400_000)  # of deviation 1 and skewness 1
+    tail = float((counts >= 6).mean())
+    z = skewness_corrected(torch.tensor([[4.5], [-4.5]]), torch.tensor([[1.0], [1.0]])).flatten()
+    assert float(z[0]) == pytest.approx(scipy.stats.norm.isf(tail), abs=0.35)
+    assert float(z[1]) == 4.5

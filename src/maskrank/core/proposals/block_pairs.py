@@ -7,6 +7,7 @@ values is a product of two kernels, one of either feature, so that no product of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -109,6 +110,9 @@ class BlockPairs:
         Orthonormal main effects of both.
     kernels : list of Tensor (some, n)
         Squared products of their kernels, of the first rows, off the diagonal.
+    moments : list of (float, float, float)
+        Sums of cubes and of fourth powers of these products, and of the squares of their rows' sums of squares, as
+        multiples of the sum of squares to the power of 3/2, 2 and 2.
     taken : Tensor (p,) of bool
         Which pairs were projected out.
     config : ScreeningConfig
@@ -118,6 +122,7 @@ class BlockPairs:
     factors: list[tuple[Tensor, Tensor]]
     main: list[Tensor]
     kernels: list[Tensor]
+    moments: list[tuple[float, float, float]]
     taken: Tensor
     config: ScreeningConfig
 
@@ -136,19 +141,21 @@ class BlockPairs:
         known : Tensor
             Features known to matter.
         """
-        pairs, factors, main = [], [], []
+        pairs, factors, main, kernels = [], [], [], []
         for paired in tables:
             for first, second in _best_partners(paired, directions, known, config).tolist():
                 pairs.append(paired.owner[[first, second]])
                 factors.append((paired.basis_of(first), paired.basis_of(second)))
                 main.append(paired.main_effects(first, second, config))
+                kernels.append(_product_of_kernels(*factors[-1]))
         if not pairs:
             return None
         return cls(
             pairs=torch.stack(pairs),
             factors=factors,
             main=main,
-            kernels=[_squared_kernel(left, right) for left, right in factors],
+            kernels=[kernel.square() for kernel in kernels],
+            moments=[_moments(kernel) for kernel in kernels],
             taken=torch.zeros(len(pairs), dtype=torch.bool, device=directions.device),
             config=config,
         )
@@ -196,27 +203,45 @@ class BlockPairs:
         """Of each pair: its quadratic form, half the variance of this, and its degrees of freedom.
 
         The form sums the squared overlaps of the residual with all products, without the squares of rows. A residual
-        that is large in the rows of a few levels alone, as where a value is missing, has a larger variance.
+        that is large in the rows of a few levels alone, as where a value is missing, has a larger variance. That of a
+        rare class is skewed: a few of its rows that coincide in a rare combination of levels are no surprise.
         """
         q = directions.shape[1]
-        for (left, right), main, kernel in zip(self.factors, self.main, self.kernels, strict=True):
+        tested = zip(self.factors, self.main, self.kernels, self.moments, strict=True)
+        for (left, right), main, kernel, (cubes, fourths, rows) in tested:
             rest = directions - main.t() @ (main @ directions)
             overlaps = [((left * direction) @ right.t()).square().sum() for direction in rest.t()]
-            squares = rest.square()  # (n, q)
+            squares, share = rest.square(), kernel.shape[1] / len(kernel)  # (n, q)
             diagonal = (left.square().sum(dim=0) * right.square().sum(dim=0)) @ squares
-            share = kernel.shape[1] / len(kernel)
             even = q * n**2 * share * kernel.sum()
             uneven = n**4 * share * (squares[: len(kernel)] * (kernel @ squares)).sum()
-            half_variance = torch.maximum(even, uneven)
-            freedom = q * len(left) * len(right) * even / half_variance.clamp(min=1e-6)
+            half_variance = torch.maximum(even, uneven).clamp(min=1e-6)
+            freedom = q * len(left) * len(right) * even / half_variance
+            # Of the products of a row and another: skewness and kurtosis beyond those of a chi-squared variable.
+            third, fourth = (len(rest) ** (k / 2) * rest.pow(k).mean(dim=0).square().mean().sqrt() for k in (3, 4))
+            skewness = (8 / freedom).sqrt() + math.sqrt(2) * cubes * third.square()
+            kurtosis = 12 / freedom + 2 * fourths * fourth.square() + 12 * rows * (fourth - 1).clamp(min=0)
+            freedom = torch.minimum(8 / skewness.square(), 12 / kurtosis)
             yield n**2 * (torch.stack(overlaps).sum() - diagonal.sum()), half_variance, freedom
 
 
-def _squared_kernel(left: Tensor, right: Tensor) -> Tensor:
-    """The squares of some rows of the product of two kernels, 0 on the diagonal: (some, n)."""
+def _moments(kernel: Tensor) -> tuple[float, float, float]:
+    """Moments of all rows of a product of kernels, estimated by some: (some, n)."""
+    share, squares = kernel.shape[1] / len(kernel), kernel.double().square()
+    total = max(share * float(squares.sum()), 1e-30)
+    cubes, fourths, rows = kernel.double().pow(3).sum(), squares.square().sum(), squares.sum(dim=1).square().sum()
+    return (
+        max(0.0, share * float(cubes)) / total**1.5,
+        share * float(fourths) / total**2,
+        share * float(rows) / total**2,
+    )
+
+
+def _product_of_kernels(left: Tensor, right: Tensor) -> Tensor:
+    """Some rows of the product of two kernels, 0 on the diagonal: (some, n)."""
     n = left.shape[1]
     some = torch.arange(min(n, max(1, _KERNEL_VALUES // n)), device=left.device)
-    kernel = ((left[:, some].t() @ left) * (right[:, some].t() @ right)).square_()
+    kernel = (left[:, some].t() @ left) * (right[:, some].t() @ right)
     kernel[some, some] = 0.0
     return kernel
 
