@@ -114,7 +114,7 @@ def gathered_step() -> list[Figure]:
         rows = Rows(torch.randn((160, d), generator=g), torch.randint(4, (160,), generator=g))
         config = replace(DEFAULT, operator_hidden=hidden, n_subsets=masks)
         operators = [
-            build_operator(task, d, s, config=config, generator=g),
+            build_operator(task, rows, s, config=config, generator=g),
             MaskedModule(_DenseMLP(d, hidden, 4), torch.arange(d), d),
         ]
 
@@ -164,7 +164,7 @@ def _trainer(d: int, s: int, config=DEFAULT, n: int = 400) -> DualNetTrainer:
     task = MulticlassTask(4)
     x = torch.randn((d, n), generator=g).t() if d > 8 * n else torch.randn((n, d), generator=g)
     rows = Rows(x, torch.randint(4, (n,), generator=g))
-    operator = build_operator(task, d, s, config=config, generator=g)
+    operator = build_operator(task, rows, s, config=config, generator=g)
     selector = build_selector(d, s, config=config, generator=g)
     exploration = UniformExploration(d, s, g)
     return DualNetTrainer(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import torch
 from timing import side_by_side
 
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows, read_in_runs
 from maskrank.core.data.subsets import draw_subsets
 from maskrank.core.engine import costs
@@ -24,7 +25,7 @@ from maskrank.core.method.selector import Selector
 def layer(dense: bool, d: int, s: int, h: int, masks: int, batch: int) -> Callable[[], None]:
     """Forward and backward of the operator's first layer."""
     g = torch.Generator().manual_seed(0)
-    net = SubsetMLP(d, 1, hidden=(h,), activation="relu", fan_in=d, generator=g)
+    net = SubsetMLP(Blocks.single(d), 1, hidden=(h,), activation="relu", fan_in=d, generator=g)
     rows = Rows(torch.randn((512, d), generator=g), torch.zeros(512))
     subsets = draw_subsets(masks, d, s, generator=g)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,30 @@ def swarm(values: Array, low: float, high: float, *, bins: int = 100) -> Array:
 
 
 def shades(column: Array) -> Array:
-    """A feature's values between its 5 % and 95 % quantile as numbers in 0..1, and 0.5 where it is constant."""
+    """A feature's values between its 5 % and 95 % quantile as numbers in 0..1, and 0.5 where it is constant or missing.
+
+    Levels of a category, and dates, count by their order.
+    """
+    column = as_numbers(column)
+    there = ~np.isnan(column)
+    shaded = np.full(len(column), 0.5)
+    shaded[there] = _shades(column[there]) if there.any() else 0.5
+    return shaded
+
+
+def as_numbers(column: Array) -> Array:
+    """A column of numbers as it is; of other values, the place of each among the sorted distinct ones, NaN for gaps."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    missing = np.array([value is None or value != value for value in column], dtype=bool)
+    if all(isinstance(value, numbers.Real) for value in column[~missing]):
+        return np.where(missing, np.nan, column).astype(np.float64)
+    places = np.full(len(column), np.nan)
+    places[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]
+    return places
+
+
+def _shades(column: Array) -> Array:
     low, high = np.quantile(column, [0.05, 0.95])
     if not high > low:
         low, high = column.min(), column.max()
@@ -88,4 +112,11 @@ def with_values(names: Sequence[str], row: Array, step: Step) -> tuple[str, str]
     if len(step.features) > 1:
         return f"{len(step.features)} other features", ""
     i = int(step.features[0])
-    return names[i], f"{row[i]:.4g}"
+    return names[i], value_text(row[i])
+
+
+def value_text(value: Any) -> str:
+    """What a feature holds in a row, for people: four digits of a number, "missing", or the level."""
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, numbers.Real) and not isinstance(value, bool) else str(value)

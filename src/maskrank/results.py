@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 import maskrank
 from maskrank.core.config import TrainConfig
@@ -113,7 +112,7 @@ def ranking_csv(ranking: Ranking) -> str:
     return _csv(list(ordered), list(zip(*ordered.values(), strict=True)))
 
 
-def predictions_csv(model: DualNetBase, selected: NDArray[np.float64]) -> str:
+def predictions_csv(model: DualNetBase, selected: pd.DataFrame) -> str:
     """One line a row: the prediction and, for classes, their probabilities."""
     predicted = model.predict_selected(selected)
     if isinstance(model, DualNetClassifier):

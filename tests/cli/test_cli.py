@@ -27,7 +27,7 @@ def run(*arguments: object, code: int = 0, stdin: str | None = None) -> tuple[st
     assert result.exit_code == code, result.output
     if code == 2:
         assert result.stdout == ""
-        assert len(result.stderr.strip().splitlines()) == 1
+        assert all(line.startswith("maskrank: ") for line in result.stderr.strip().splitlines())
         assert "Traceback" not in result.stderr
     return result.stdout, result.stderr
 
@@ -173,6 +173,10 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (["--task", "regression"], "that is --task classification"),
         (["--preset", "fast"], "preset='fast' is not known"),
         (["--drop", "f99"], "no column 'f99'"),
+        (["--require", "f99"], "--require: there is no column 'f99'"),
+        (["--categorical", "label"], "--categorical: column 'label' is the target"),
+        (["--numeric", "f1", "--categorical", "f1"], "column 'f1' can't be both --categorical and --numeric"),
+        (["--group", "absent.json"], "absent.json: there is no such file; --group needs a JSON object of lists"),
         (["--seed", "-1"], "random_state=-1"),
         (["--repeats", "1"], "n_repeats=1 must be 0 for none"),
         (["--repeats", "-2"], "n_repeats=-2 must be"),
@@ -211,9 +215,15 @@ def test_a_terminal_without_unicode_still_gets_its_answer(xor_csv: Path) -> None
 
 def test_nothing_is_written_when_the_table_is_bad(tmp_path: Path) -> None:
     bad, out = tmp_path / "bad.csv", tmp_path / "out.json"
-    bad.write_text("a,b,y\n1,2,u\n1,x,v\n")
+    bad.write_text("a,b,y\n1,2,u\n1,inf,v\n")
     out.write_text("kept")
-    run("rank", bad, "--target", "y", "--json", out, code=2)
+    _, said = run("rank", bad, "--target", "y", "--json", out, "--require", "c", code=2)
+    assert [line.split("bad.csv: ")[1].split(" in ")[0] for line in said.splitlines()] == [
+        "--require: there is no column 'c'; there are 'a', 'b', 'y'",
+        "an infinite value",
+        "class 'u' of the target 'y' has 1 row; each class needs at least 2 (numbers rather than classes? then --task "
+        "regression)",
+    ]
     assert out.read_text() == "kept"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.json"]
 

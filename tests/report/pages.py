@@ -9,6 +9,7 @@ from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import BinaryTask
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import anchor
+from maskrank.estimators.reading import ColumnSummary
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.report import RankingSection
 
@@ -66,10 +67,17 @@ def curve_of(values: list[float], enough: int, figure: str = "accuracy") -> Size
     return SizeCurve(np.arange(1, len(values) + 1), worth, error, figures, spread, figure, enough)
 
 
+class Unfitted(DualNetClassifier):
+    """Its columns are told of, not read from a table."""
+
+    features_: list[ColumnSummary] = []  # noqa: RUF012
+
+
 def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0, *, measured: bool = True) -> DualNetClassifier:
     """A model that looks as if it had been fitted on these features; the first ones are chosen."""
     d = len(names)
-    model = DualNetClassifier(size, random_state=0, preset="default" if measured else "paper")
+    model = Unfitted(size, random_state=0, preset="default" if measured else "paper")
+    model.features_ = [ColumnSummary(name, "numeric", None, 0.0, "") for name in names]
     model.result_ = ranked(names, size, seed, measured=measured)
     model.size_curve_ = curve_of(np.linspace(0.3, 0.6, size).tolist(), size) if measured else None
     model.support_, model.task_ = model.result_.support, BinaryTask()

@@ -7,9 +7,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from maskrank.core.recorder import History
+from maskrank.estimators.reading import ColumnSummary
 from maskrank.estimators.stability import Stability
 from maskrank.report import ranking_report
 from maskrank.results import ranking_csv, ranking_json
@@ -101,6 +103,30 @@ def test_the_correlations_are_those_of_the_chosen_columns() -> None:
     X[:, 1] = -2 * X[:, 0] + 5
     text = Reader(ranking_report("t", [replace(part, X=X)], command="")).text
     assert "−1.00" in text
+
+
+def test_correlations_are_those_of_numbers_and_gaps_do_not_hurt() -> None:
+    part = section(("a", "b", "c"), 3)
+    frame = pd.DataFrame(part.X, columns=["a", "b", "c"])
+    frame["b"] = pd.Categorical(np.where(frame["b"] > 0, "u", "v"))
+    frame["c"] = (-2 * frame["a"]).where(np.arange(len(frame)) % 4 > 0)
+    text = Reader(ranking_report("t", [replace(part, X=frame)], command="")).text
+    assert "of the first 2 that are numbers" in text
+    assert "−0.8" in text
+
+
+def test_the_page_says_how_columns_were_read() -> None:
+    part = section(("a", "b", "c"), 2)
+    assert "How the columns were read" not in ranking_report("t", [part], command="")  # plain numbers, all three
+    part.model.features_ = [
+        ColumnSummary("a", "numeric", None, 0.2, ""),
+        ColumnSummary("<b>", "categorical", ("u", "v", "w"), 0.0, ""),
+        ColumnSummary("c", "date", None, 0.0, "constant"),
+    ]
+    text = Reader(ranking_report("t", [part], command="")).text
+    table = " ".join(text[text.index("How the columns were read") :].split())
+    for part_of_row in ("anumeric20 %", "<b>categorical3", "cdateconstant"):
+        assert part_of_row in table
 
 
 @pytest.mark.parametrize("labels", [2, 10])

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import datasets
 
@@ -14,10 +15,10 @@ SHUFFLED = np.random.default_rng(0).integers(0, 2, N)
 SORTED = np.sort(SHUFFLED)
 
 
-def warned(column: np.ndarray, y: np.ndarray = SHUFFLED) -> bool:
+def warned(column: np.ndarray | pd.Series, y: np.ndarray = SHUFFLED) -> bool:
     """Whether a column earns a warning among two that do not."""
     others = np.random.default_rng(1).normal(size=(len(column), 2))
-    lines = identifier_warnings(np.column_stack([others, column]), y, ["a", "b", "an id"])
+    lines = identifier_warnings(pd.DataFrame(others, columns=["a", "b"]).assign(**{"an id": column}), y)
     assert all("column 'an id' looks like an identifier" in line for line in lines)
     assert all("--drop 'an id'" in line for line in lines)
     return bool(lines)
@@ -69,17 +70,32 @@ def test_few_rows_are_distinct_by_chance() -> None:
     assert not warned(np.arange(12), SHUFFLED[:12])
 
 
+@pytest.mark.parametrize("kind", ["str", "category", "object"])
+def test_text_that_is_distinct_in_every_row(kind: str) -> None:
+    names = pd.Series([f"patient {i}" for i in range(N)]).astype(kind)
+    assert warned(names)
+    assert warned(names.where(np.arange(N) > 30))  # gaps change nothing
+    assert warned(names.replace("patient 1", "patient 0") if kind != "category" else names)
+    assert not warned(pd.Series(np.arange(N) // 3).map("town {}".format).astype(kind))
+
+
+def test_gaps_and_dates_are_no_alarm() -> None:
+    assert not warned(np.where(np.arange(N) % 7, np.nan, 3.0))
+    assert not warned(np.full(N, np.nan))
+    assert not warned(pd.Series(pd.date_range("2024-01-01", periods=N)))
+
+
 def test_many_columns_of_distinct_whole_numbers_are_counts() -> None:
     counts = np.column_stack([np.random.default_rng(i).choice(10**7, N, replace=False) for i in range(20)])
     names = [f"gene{i}" for i in range(20)]
-    assert identifier_warnings(counts, SHUFFLED, names) == []
-    (line,) = identifier_warnings(np.column_stack([counts, np.arange(N)]), SHUFFLED, [*names, "row"])
+    frame = pd.DataFrame(counts, columns=names)
+    assert identifier_warnings(frame, SHUFFLED) == []
+    (line,) = identifier_warnings(frame.assign(row=np.arange(N)), SHUFFLED)
     assert "column 'row'" in line
 
 
 def test_a_flood_of_warnings_is_cut() -> None:
-    columns = np.column_stack([np.arange(N) + i for i in range(30)])
-    lines = identifier_warnings(columns, SHUFFLED, [f"c{i}" for i in range(30)])
+    lines = identifier_warnings(pd.DataFrame({f"c{i}": np.arange(N) + i for i in range(30)}), SHUFFLED)
     assert len(lines) == 6
     assert lines[-1] == "25 more columns look like identifiers"
 
@@ -89,7 +105,7 @@ def test_a_flood_of_warnings_is_cut() -> None:
 def test_no_alarm_on_known_tables(name: str, by_target: bool) -> None:
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     order = np.argsort(y, kind="stable") if by_target else np.arange(len(y))
-    assert identifier_warnings(X[order], y[order], [f"x{i}" for i in range(X.shape[1])]) == []
+    assert identifier_warnings(pd.DataFrame(X[order]), y[order]) == []
 
 
 @pytest.mark.parametrize(

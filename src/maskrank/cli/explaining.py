@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import Data, Report, check_distinct, polite, typed_command
+from maskrank.cli.common import Data, Quiet, Report, check_distinct, chosen_columns, polite, typed_command
+from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
     from maskrank.estimators.explanation import Explanation
@@ -19,6 +20,7 @@ def explain(
     data: Data,
     out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
     report: Report = None,
+    quiet: Quiet = False,
 ) -> None:
     """Explain predictions: what each chosen feature adds to each of them, as Shapley values.
 
@@ -27,7 +29,6 @@ def explain(
     from maskrank import load
     from maskrank.files import check_writable, write_atomically
     from maskrank.results import frame_csv
-    from maskrank.tables import select_columns
 
     outputs = [path for path in (out, report) if path is not None]
     for given in (data, model):
@@ -35,7 +36,7 @@ def explain(
     for path in outputs:
         check_writable(path)
     fitted = load(model)
-    explained = fitted.explain_selected(select_columns(data, list(fitted.get_feature_names_out())))
+    explained = fitted.explain_selected(chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
     content = frame_csv(explained.to_frame())
     if report is not None:
         write_atomically(report, _page(model, data, explained))

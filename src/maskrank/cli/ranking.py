@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskrank.cli.common import (
+    Categorical,
     Data,
     Drop,
+    Numeric,
     Quiet,
     Report,
     Seed,
@@ -19,9 +21,11 @@ from maskrank.cli.common import (
     Task,
     Verbose,
     check_distinct,
+    chosen_columns,
     console,
     polite,
     read_table,
+    table_facts,
     typed_command,
 )
 from maskrank.cli.voice import Voice
@@ -56,6 +60,21 @@ def rank(
         ),
     ] = "default",
     drop: Drop = None,
+    categorical: Categorical = None,
+    numeric: Numeric = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Keep this column, outside the count: others are ranked by what they add; may be given again."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help='Choose columns together: a JSON file {"group": ["column", ...], ...}, or CSV with the columns group '
+            "and column; --size then counts groups."
+        ),
+    ] = None,
     skip_missing: SkipMissing = False,
     seed: Seed = 0,
     repeats: Annotated[int, typer.Option(help="Refit on so many random 80 % subsamples, to measure stability.")] = 0,
@@ -75,6 +94,7 @@ def rank(
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
     from maskrank.files import check_writable
+    from maskrank.tables import ColumnOptions, read_groups
 
     voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (json, csv, report, model) if path is not None]
@@ -87,10 +107,14 @@ def rank(
     if max_size is not None and wanted != "auto":
         raise ValueError(f"--max-size {max_size} goes with --size auto")
 
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
+    groups = {} if group is None else read_groups(group)
+    options = ColumnOptions(categorical or (), numeric or (), require or (), groups)
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
     shape = None if image is None else _image_shape(image, len(table.names))
-    settings = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
+    settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
     settings["max_features_to_select"] = max_size
+    settings |= {"required": table.required} if table.required else {}
+    settings |= {"groups": table.groups} if table.groups else {}
     fitted, seconds = _fit(table, wanted, settings, voice)
     summary = _summary(data, table, fitted, seconds)
     _write_results(fitted, seconds, json=json, csv=csv, model=model)
@@ -104,15 +128,13 @@ def _fit(table: Table, wanted: Size, settings: dict[str, Any], voice: Voice) -> 
     """The fitted model, and the seconds it took."""
     import time
 
-    import pandas as pd
-
     from maskrank import DualNetClassifier, DualNetRegressor
 
     started = time.perf_counter()
     kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
     fitted = kind(wanted, callbacks=voice.listeners, verbose=int(not voice.quiet), **settings)
     try:
-        fitted.fit(pd.DataFrame(table.X, columns=table.names), table.y)
+        fitted.fit(table.X, table.y)
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error
     seconds = time.perf_counter() - started
@@ -123,12 +145,7 @@ def _fit(table: Table, wanted: Size, settings: dict[str, Any], voice: Voice) -> 
 def _summary(data: str, table: Table, fitted: DualNetBase, seconds: float) -> list[tuple[str, str]]:
     from maskrank.results import facts
 
-    return [
-        ("data", "standard input" if data == "-" else data),
-        ("table", f"{table.X.shape[0]:,} rows, {table.X.shape[1]:,} features; target {table.target}"),
-        ("task", f"{table.task} ({table.reason})"),
-        *facts(fitted, seconds=seconds),
-    ]
+    return [*table_facts(data, table), *facts(fitted, seconds=seconds)]
 
 
 def _write_results(
@@ -193,20 +210,22 @@ def predict(
     model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
     out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Predict with a model; the table needs the chosen columns, in any order, among any others.
+
+    Every row is answered: what is missing, or was never seen before, is a gap.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
     from maskrank import load
     from maskrank.files import check_writable, write_atomically
     from maskrank.results import predictions_csv
-    from maskrank.tables import select_columns
 
     if out is not None:
         check_writable(out)
     fitted = load(model)
-    content = predictions_csv(fitted, select_columns(data, list(fitted.get_feature_names_out())))
+    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
     if out is None:
         sys.stdout.write(content)
     else:

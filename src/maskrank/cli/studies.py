@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maskrank.cli.common import (
+    Categorical,
     Data,
     DataDir,
     Drop,
+    Numeric,
     Quiet,
     Report,
     Seed,
@@ -22,6 +24,7 @@ from maskrank.cli.common import (
     listed,
     polite,
     read_table,
+    table_facts,
     typed_command,
     whole_numbers,
 )
@@ -49,6 +52,8 @@ def compare(
     folds: Folds = 5,
     task: Task = "auto",
     drop: Drop = None,
+    categorical: Categorical = None,
+    numeric: Numeric = None,
     skip_missing: SkipMissing = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -63,6 +68,7 @@ def compare(
     """
     from maskrank.files import check_writable, write_atomically
     from maskrank.study.own_table import compare_methods, comparison_rows
+    from maskrank.tables import ColumnOptions
     from maskrank.terminal.ranking import show_table
 
     voice = Voice(quiet=quiet, verbose=verbose)
@@ -70,7 +76,8 @@ def compare(
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
+    options = ColumnOptions(categorical or (), numeric or ())
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
     fits, failed = compare_methods(
         table,
         listed(methods),
@@ -103,6 +110,8 @@ def sweep(
     folds: Folds = 5,
     task: Task = "auto",
     drop: Drop = None,
+    categorical: Categorical = None,
+    numeric: Numeric = None,
     skip_missing: SkipMissing = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -119,6 +128,7 @@ def sweep(
     from maskrank.size_choice import smallest_size
     from maskrank.study.own_table import compare_methods, sweep_rows
     from maskrank.study.protocol import OURS
+    from maskrank.tables import ColumnOptions
     from maskrank.terminal.ranking import show_table
 
     voice = Voice(quiet=quiet, verbose=verbose)
@@ -127,7 +137,8 @@ def sweep(
     for path in outputs:
         check_writable(path)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice)
+    options = ColumnOptions(categorical or (), numeric or ())
+    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     fits, failed = compare_methods(
         table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=voice.tell_fit
@@ -270,13 +281,7 @@ def _needles(
 
 def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
     """What a report says of the data."""
-    n, d = table.X.shape
-    return [
-        ("data", "standard input" if data == "-" else data),
-        ("table", f"{n:,} rows, {d:,} features; target {table.target}"),
-        ("task", f"{table.task} ({table.reason})"),
-        ("folds", f"{folds}-fold cross-validation"),
-    ]
+    return [*table_facts(data, table), ("folds", f"{folds}-fold cross-validation")]
 
 
 def _fits_csv(fits: pd.DataFrame) -> str:

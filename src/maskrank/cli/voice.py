@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from maskrank.tables import Table
 
 _MOST_NAMED = 8
+_MOST_COLUMNS = 40  # that are described one by one
 
 
 class Voice:
-    """Writes messages to standard error: none with ``--quiet``, more with ``--verbose``."""
+    """Writes messages to standard error: hardly any with ``--quiet``, more with ``--verbose``."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         if quiet and verbose:
@@ -26,9 +27,9 @@ class Voice:
         self.quiet, self.verbose = quiet, verbose
         self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
 
-    def warn(self, lines: Sequence[str]) -> None:
-        """Warnings about a table."""
-        if not self.quiet:
+    def warn(self, lines: Sequence[str], *, always: bool = False) -> None:
+        """Warnings about a table; those of rows that are lost even with ``--quiet``."""
+        if always or not self.quiet:
             for line in lines:
                 typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
 
@@ -45,10 +46,15 @@ class Voice:
         """What was read, and which columns are used."""
         if not self.verbose:
             return
+        from maskrank.tables import describe_columns
+
         n, d = table.X.shape
         self.tell(f"read {n:,} rows and {d:,} features in {seconds:.1f} s; target {table.target!r}, {table.task}")
         if table.task == "classification":
             self.tell(f"classes: {_counted(table.y)}")
+        kinds, *each = describe_columns(table.X, most=_MOST_COLUMNS)
+        for line in (f"columns: {kinds}", *each):
+            self.tell(line)
         if dropped:
             self.tell(f"left out as asked: {_listed(dropped)}")
         for note in table.notes:

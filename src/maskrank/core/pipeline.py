@@ -47,9 +47,10 @@ class DualNetResult:
     Attributes
     ----------
     ranking : Ranking
-        Of all columns of the table.
+        Of all features of the table.
     predictor : Predictor
-        (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
+        (rows, columns) -> (rows, outputs): takes the columns of the chosen features alone, in the order of the table,
+        then those of the required features.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
     history : History
@@ -87,13 +88,17 @@ def fit_dual_net(
 
     Parameters
     ----------
+    rows, validation : Rows
+        Their required features are in every subset that a net sees, and are scored with the chosen ones.
+    features : Features
+        The same features, by their places in the table.
     size : int
-        s; with all features nothing is selected.
+        s, the number to choose beside the required features; with all features nothing is selected.
     learn_all : bool
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     """
-    required = features.to_choose_first(size)
-    if required is not None or net is not None:  # neither can follow a proposal
+    varying = features.to_choose_first(size)
+    if varying is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
     recorder = Recorder(config.max_batches, callbacks)
     if size == len(features):
@@ -110,7 +115,7 @@ def fit_dual_net(
         del rows, validation  # of a large table, the features of the pool are enough from here on
         optimal = train_dual_net(trainer, features, recorder)  # stages "explore" and "search"
         with recorder.stage("calibrate"):
-            optimal = _with_required(calibrate_selector(trainer, optimal), required)
+            optimal = _with_varying(calibrate_selector(trainer, optimal), varying)
         with recorder.stage("tournament"):
             winner = hold_tournament(trainer, optimal, proposal)
             recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
@@ -126,9 +131,15 @@ def fit_dual_net(
         with recorder.stage("predict"):
             worth = None if measured is None else measured.worth
             deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
-    recorder.history.add_optimal(features.columns_of(winner))
+    recorder.history.add_optimal(features.places_of(winner))
     ranking = rank_features(
-        trainer.selector, winner, trainer.pool, features, measured=measured, evidence=proposal.feature_evidence()
+        trainer.selector,
+        winner,
+        trainer.pool,
+        features,
+        measured=measured,
+        evidence=proposal.feature_evidence(),
+        redundant=proposal.correlated,
     )
     held_out = deployed.held_out if first is None else first.held_out
     return _result(ranking, deployed, held_out, recorder, config, measured)
@@ -158,13 +169,13 @@ def _score_all(
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
         with recorder.stage("predict"):
             deployed = deploy(trainer, everything, recorder, worth=measured.worth, learn_all=learn_all)
-    recorder.history.add_optimal(features.columns_of(everything))
+    recorder.history.add_optimal(features.places_of(everything))
     ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
     return _result(ranking, deployed, deployed.held_out, recorder, config, measured)
 
 
 def _measured(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:
-    """The scores of the chosen features: (s,)."""
+    """The scores of the chosen features (s,), and of the required ones."""
     return measure_scores(
         trainer.task,
         trainer.rows,
@@ -188,10 +199,10 @@ def _result(
     return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, config, measured, curve)
 
 
-def _with_required(optimal: Tensor, required: Tensor | None) -> Tensor:
-    """The subset with the required features in, and its own first ones in the places that are left."""
-    if required is None:
+def _with_varying(optimal: Tensor, varying: Tensor | None) -> Tensor:
+    """The subset with the features that vary in, and its own first ones in the places that are left."""
+    if varying is None:
         return optimal
-    required = required.to(optimal.device)
-    others = optimal[~torch.isin(optimal, required)]
-    return torch.cat([required, others[: len(optimal) - len(required)]]).sort().values
+    varying = varying.to(optimal.device)
+    others = optimal[~torch.isin(optimal, varying)]
+    return torch.cat([varying, others[: len(optimal) - len(varying)]]).sort().values

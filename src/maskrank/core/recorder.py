@@ -26,7 +26,7 @@ class Progress:
     validation : float or None
         The last validation figure of m_opt; None before the first.
     optimal : tuple of int
-        m_opt, as sorted columns of the table; empty in Phase I.
+        m_opt, as sorted features of the table; empty in Phase I.
     """
 
     phase: str
@@ -69,7 +69,7 @@ class History:
         As in `Progress`.
     validation : list of (batch, value)
         Each validation figure of m_opt.
-    optimal : list of (batch, columns)
+    optimal : list of (batch, features)
         m_opt each time it changed, and m* at the end.
     batches, seconds : dict of stage to number
         What each stage took.
@@ -147,7 +147,7 @@ class Recorder:
     def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()
     ) -> None:
-        """Note one selector step of Phase I or II, and the operator batches before it; m_opt as columns."""
+        """Note one selector step of Phase I or II, and the operator batches before it; m_opt as features."""
         history = self.history
         self.batch += batches
         history.batches[phase] = history.batches.get(phase, 0) + batches

@@ -61,7 +61,7 @@ def choose_size(
             callbacks=callbacks,
         )
         measured = widest.measured
-        subset = torch.from_numpy(np.flatnonzero(widest.ranking.support[features.columns])).to(rows.device)
+        subset = torch.from_numpy(np.flatnonzero(widest.ranking.support[features.candidates])).to(rows.device)
     curve: SizeCurve | None = None
     while True:
         if measured is None:
@@ -79,6 +79,6 @@ def choose_size(
 
 
 def _best(subset: Tensor, measured: MeasuredScores, n: int) -> Tensor:
-    """The n features of the largest shares, sorted."""
-    order = measured.shares.values.argsort(descending=True, stable=True).to(subset.device)
+    """The n features of the largest shares, sorted; required ones, measured behind them, are not counted."""
+    order = measured.shares.values[: len(subset)].argsort(descending=True, stable=True).to(subset.device)
     return subset[order[:n]].sort().values

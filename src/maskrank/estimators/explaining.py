@@ -119,7 +119,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         )
 
     def _explained_data(self, chosen: Array, X: Any, support: Array) -> Array:
-        """What each chosen feature holds in each row, as it came in; of a group of columns, NaN: (n, s)."""
+        """What each chosen feature holds in each row, as it came in; nothing for a group of columns: (n, s)."""
         table, features = self._table, self._used_features()
         inputs = np.flatnonzero(self.support_)
         if self._inputs is not None:
@@ -128,7 +128,9 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         if table.members is None:
             return np.asarray(chosen)[:, np.searchsorted(inputs, features)]
         columns = [
-            chosen[:, np.searchsorted(inputs, members[0])] if len(members) == 1 else np.full(len(chosen), np.nan)
+            chosen[:, np.searchsorted(inputs, members[0])]
+            if len(members) == 1
+            else np.full(len(chosen), "", dtype=object)
             for members in (table.members[j] for j in features)
         ]
         return np.column_stack(columns)

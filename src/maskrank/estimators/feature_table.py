@@ -67,6 +67,11 @@ class FeatureTable:
         """Whether each feature is one column of numbers, and none is required."""
         return self.members is None and not self.required and self.inputs is None
 
+    @property
+    def is_required(self) -> NDArray[np.bool_] | None:
+        """Which features are required; None where none is."""
+        return np.isin(np.arange(len(self)), self.required) if self.required else None
+
     def kind_of(self, column: int) -> InputColumn:
         """What a column holds."""
         return NUMERIC if self.inputs is None else self.inputs.columns[column]

@@ -200,7 +200,7 @@ def _core_arguments(prepared: Prepared) -> dict[str, Any]:
     settings, features, table = prepared.settings, prepared.features, prepared.table
     return {
         "config": settings.config,
-        "features": Features(features, settings.table.names, table.varies),
+        "features": Features(features, settings.table.names, table.varies, len(settings.table.required)),
         "learn_all": prepared.validation.source is prepared.training.source,
         "net": _own_net(prepared),
     }

@@ -134,7 +134,7 @@ class Inputs:
         columns = []
         for place, series in enumerate(_series(X)):
             if categorical[place]:
-                columns.append(InputColumn("categorical", _levels(_plain_values(series))))
+                columns.append(InputColumn("categorical", _sorted(_distinct(series)[1])))
                 continue
             column = _described(series)
             if column.kind == "categorical" and not from_dtype:
@@ -193,35 +193,35 @@ def _described(series: Any) -> InputColumn:
             levels = tuple(_scalar(level) for level in native.dtype.categories)
             return InputColumn("ordered" if ordered else "categorical", levels)
         return InputColumn("categorical", tuple(str(level) for level in series.cat.get_categories().to_list()))
-    values = _plain_values(series)
-    if isinstance(dtype, nw.Object) and _all_numbers(values):
+    _, distinct = _distinct(series)
+    if isinstance(dtype, nw.Object) and all(_is_number(value) for value in distinct):
         return NUMERIC
-    return InputColumn("categorical", _levels(values))
+    return InputColumn("categorical", _sorted(distinct))
 
 
-def _all_numbers(values: Array) -> bool:
-    """Whether objects are numbers, and gaps, and nothing else; truth values are levels."""
-    present = values[~pd.isna(values)]
-    return all(isinstance(value, numbers.Number) and not isinstance(value, bool | np.bool_) for value in present)
+def _is_number(value: Any) -> bool:
+    """Whether an object is a number, or a gap; truth values are levels."""
+    return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | np.bool_))
 
 
-def _plain_values(series: Any) -> Array:
-    """The values of a column as objects or numbers; text that is blank is a gap."""
-    values = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(series)
-    if values.dtype.kind in "biuf":
-        return np.asarray(values)
-    values = np.asarray(values, dtype=object).copy()
-    blank = np.fromiter((isinstance(value, str) and not value.strip() for value in values), bool, len(values))
-    values[blank | pd.isna(values)] = None
-    return values
+def _distinct(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    """The distinct values of a column, None for blank text, and the place of each row's among them, -1 for a gap."""
+    native = series.to_native() if isinstance(series, nw.Series) else series
+    if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
+        places, distinct = native.cat.codes.to_numpy(), native.cat.categories
+    else:
+        values = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(series)
+        try:
+            places, distinct = pd.factorize(values)
+        except TypeError as error:
+            raise TypeError(f"argument must be a string or a number: a column holds other objects ({error})") from error
+    plain = [_scalar(value) for value in distinct]
+    return places.astype(np.int64), [None if isinstance(value, str) and not value.strip() else value for value in plain]
 
 
-def _levels(values: Array) -> tuple[Any, ...]:
-    """The distinct values, sorted; of mixed types by their text."""
-    present = pd.unique(values[~pd.isna(values)])
-    levels = [_scalar(level) for level in present]
-    if any(isinstance(level, list | dict | set | np.ndarray) for level in levels):
-        raise TypeError("argument must be a string or a number: a column holds lists or other objects")
+def _sorted(distinct: list[Any]) -> tuple[Any, ...]:
+    """The levels among distinct values, sorted; of mixed types by their text."""
+    levels = [level for level in distinct if level is not None]
     try:
         return tuple(sorted(levels))
     except TypeError:
@@ -253,11 +253,11 @@ def _as_numbers(series: Any, column: InputColumn) -> Array:
 
 def _level_numbers(series: Any, levels: tuple[Any, ...]) -> Array:
     """0, 1, ... for the levels, NaN for gaps and for other values."""
-    values = _plain_values(series)
-    if levels and all(isinstance(level, str) for level in levels):
-        values = np.array([None if value is None or value != value else str(value) for value in values], dtype=object)
-    places = pd.Index(list(levels), dtype=object).get_indexer(pd.Index(values, dtype=object))
-    return np.where(places < 0, np.nan, places.astype(np.float64))
+    places, distinct = _distinct(series)
+    all_text = bool(levels) and all(isinstance(level, str) for level in levels)
+    number = {level: float(k) for k, level in enumerate(levels)}
+    of_distinct = [number.get(str(value) if all_text and value is not None else value, np.nan) for value in distinct]
+    return np.array([*of_distinct, np.nan])[places]  # the last for -1
 
 
 def _seconds(series: Any) -> Array:

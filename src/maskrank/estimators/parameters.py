@@ -15,6 +15,15 @@ PARAMETERS = """
         which takes longer. "all" or d selects nothing and scores every feature.
     max_features_to_select : int, optional
         With "auto", the most features to keep, in 1..d-1; None for d-1, and at most 50.
+    categorical_features : "from_dtype", list of columns, mask, or None
+        Which columns are categories. "from_dtype" takes a frame's text, categories and truth values for such; ordered
+        categories count as numbers. A list has names or numbers of columns, a mask a truth value for each. None takes
+        none, and refuses text.
+    groups : dict of str to list of columns, optional
+        Columns that are chosen together or not at all, by name or number: ``{"pathway A": ["gene 1", "gene 7"]}``.
+        Groups may overlap, and columns outside all groups are features of their own. The size counts groups.
+    required : list of columns or groups, optional
+        Always in, and not counted: the ranking says what the others add beyond them.
     preset : str or TrainConfig
         The settings of a run: "default"; "paper", which ranks by the derivative, as the paper does; or "paper:NAME"
         with the nets and numbers of the paper for one data set (xor, regression, orange_skin, mnist, glass, vowel,
@@ -62,12 +71,15 @@ PARAMETERS = """
 
 ATTRIBUTES = """
     ranking_ : ndarray (d,) of int
-        1..s for the chosen features, best first; s+1 for the rest.
+        1..s for the chosen features, best first; s+1 for the rest, and 0 for required ones. Columns of a group have
+        its rank.
     feature_importances_ : ndarray (d,)
         Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
         constant prediction, on rows that were not learned from. In nats for classes, and as a share of the variance
         for numbers; at least 1e-12, a trace, for a chosen feature, and 0 for the rest. They add up to
-        ``result_.explained``. With preset "paper" they are the raw scores, less the mean of the features left out.
+        ``result_.explained``. Required features come before all others: they have what they save by themselves, and
+        the others what they add. Columns of a group split its share equally. With preset "paper" they are the raw
+        scores, less the mean of the features left out.
     feature_importances_std_ : ndarray (d,) or None
         Standard errors of these shares; None where scores are not measured.
     size_curve_ : SizeCurve or None
@@ -81,9 +93,11 @@ ATTRIBUTES = """
     raw_scores_ : ndarray (d,)
         -df_S/dm at m*, the score of the paper; only differences have a meaning. All 0 where every feature is selected.
     support_ : ndarray (d,) of bool
-        m*, the chosen features.
+        m*, the columns of the chosen features, and of the required ones.
     result_ : Ranking
-        All of these in one object.
+        All of these in one object, for each feature; with ``groups``, groups are features.
+    features_ : list of ColumnSummary
+        How each column was read: its kind, its levels, the share of missing values.
     task_ : Task
         What was learned: its ``kind``, loss and ``metric`` (see `maskrank.core.method.tasks`).
     history_ : History

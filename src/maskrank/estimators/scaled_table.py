@@ -16,7 +16,7 @@ from maskrank.core.data.rows import Values, held_if_small
 from maskrank.estimators.encoding import Encoding, LearnedEncoding, learn_encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.scaling import Array, Scaling
-from maskrank.estimators.sources import TOO_LARGE, DenseSource, MissingValuesError, Source, check_no_infinity
+from maskrank.estimators.sources import TOO_LARGE, DenseSource, MissingValuesError, Source, check_no_infinity, view
 
 _DENSE = 1 << 28  # values of a sparse matrix that may be spread out
 
@@ -85,7 +85,7 @@ class EncodedTable:
             raw = dense_values(source)
             X = np.hstack([raw, *(one.columns(raw) for one in encoding.derived)]) if encoding.derived else raw
         code = encoding.code.only(torch.from_numpy(encoding.columns_of(features)))
-        return held_if_small(Encoded(torch.from_numpy(X), torch.from_numpy(np.array(rows)), code, device))
+        return held_if_small(Encoded(view(X), torch.from_numpy(np.array(rows)), code, device))
 
     def blocks(self, features: Array) -> Blocks:
         encoding = self.learned.encoding

@@ -102,7 +102,7 @@ class DenseSource:
             X, rows = X[::-1], len(X) - 1 - rows
         if X.strides[1] < 0:
             X, columns = X[:, ::-1], X.shape[1] - 1 - columns
-        return InPlace(_view(X), _tensor(rows), _tensor(columns), _scale(scaling), device)
+        return InPlace(view(X), _tensor(rows), _tensor(columns), _scale(scaling), device)
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ class SparseSource:
             by_columns = self.X[rows].tocsc()
             return _hold(lambda part: by_columns[:, columns[part]].toarray(), len(rows), scaling, device)
         return SparseRows(
-            starts=_view(self.X.indptr),
-            places=_view(self.X.indices),
-            entries=_view(self.X.data),
+            starts=view(self.X.indptr),
+            places=view(self.X.indices),
+            entries=view(self.X.data),
             index=_tensor(rows),
             features=_tensor(columns),
             scale=_scale(scaling),
@@ -228,7 +228,7 @@ def _tensor(values: Array) -> Tensor:
     return torch.from_numpy(np.array(values))
 
 
-def _view(values: Array) -> Tensor:
+def view(values: Array) -> Tensor:
     """A read-only tensor on the same memory."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")

@@ -96,6 +96,7 @@ class StorageMixin(Attributes, BaseEstimator):
             evidence=arrays.get("evidence"),
             explained=document["explained"],
             baseline=document["explainable"],
+            required=model._table.is_required,
         )
         model._set_ranking(ranking)
         model._encoding = Encoding.restored(document["encoding"], _named(arrays, _ENCODING))

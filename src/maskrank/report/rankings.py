@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.core.recorder import History
@@ -17,6 +18,7 @@ from maskrank.notes import notes
 from maskrank.report.charts import Line, heat, line_chart, size_chart, spans
 from maskrank.report.page import data_address, packed, render
 from maskrank.results import flat_settings, ranking_csv, ranking_json
+from maskrank.tables.description import share_text
 from maskrank.terminal.text import lined_up
 from maskrank.units import in_shown_unit, map_scores, score_text, shown_errors
 
@@ -26,6 +28,7 @@ _MOST_BARS = 1_000
 _MOST_IN_TIME = 40  # features of the picture of m_opt over time
 _MOST_CORRELATED = 30
 _MOST_CLASSES = 12
+_MOST_COLUMNS = 1_000  # of the table that says how they were read
 _MOST_MAPS = 10  # classes with a mean image
 
 
@@ -41,7 +44,7 @@ class RankingSection:
         Data, task and result.
     seconds : float
         What the fit took.
-    X, y : array (n, d), (n,), optional
+    X, y : array or frame (n, d), array (n,), optional
         Training data: for the balance of the classes, correlations and mean images.
     all_features : float, optional
         The validation score of the same nets on all features.
@@ -53,7 +56,7 @@ class RankingSection:
     model: DualNetBase
     facts: Sequence[tuple[str, str]]
     seconds: float
-    X: Array | None = None
+    X: Array | pd.DataFrame | None = None
     y: Array | None = None
     all_features: float | None = None
     image_shape: tuple[int, int] | None = None
@@ -67,7 +70,8 @@ def ranking_report(title: str, sections: Sequence[RankingSection], *, command: s
 def _view(section: RankingSection) -> dict[str, Any]:
     model = section.model
     ranking: Ranking = model.result_
-    chosen = ranking.order[: ranking.size]
+    chosen = [ranking.names[i] for i in ranking.order[: ranking.size]]
+    correlations = [] if section.X is None else _correlations(_frame(section.X, ranking.names), chosen)
     return {
         "title": section.title,
         "facts": section.facts,
@@ -85,8 +89,8 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "searched": bool(model.history_.batch),
         "losses": _losses(model.history_) if model.history_.batch else [],
         "in_time": _in_time(ranking, model.history_),
-        "correlations": [] if section.X is None else _correlations(section.X, chosen, ranking.names),
-        "correlated": [ranking.names[i] for i in chosen[:_MOST_CORRELATED]],
+        "correlations": correlations,
+        "columns": _columns(model),
         "maps": _maps(section, ranking),
         "settings": {**flat_settings(model.config_), "seed": model.random_state},
         "json": packed(ranking_json(model, seconds=section.seconds)),
@@ -214,17 +218,39 @@ def _in_time(ranking: Ranking, history: History) -> dict[str, Any]:
     return {"rows": rows, "left_out": len(order) - len(rows), "first": first, "last": last}
 
 
-def _correlations(X: Array, chosen: Array, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Pair-wise correlations of the first chosen features, one row each."""
-    shown = chosen[:_MOST_CORRELATED]
-    columns = np.asarray(X[:, shown], dtype=np.float64)
+def _frame(X: Array | pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=list(names))
+
+
+def _columns(model: DualNetBase) -> dict[str, Any]:
+    """How the columns were read, those of a plain table of numbers in a word."""
+    rows = [
+        {
+            "name": feature.name,
+            "kind": feature.kind,
+            "levels": f"{feature.n_levels:,}" if feature.levels is not None else "",
+            "missing": share_text(feature.missing) if feature.missing else "",
+            "note": feature.note or "",
+        }
+        for feature in model.features_
+    ]
+    plain = all(row["kind"] == "numeric" and not row["missing"] and not row["note"] for row in rows)
+    return {"rows": [] if plain else rows[:_MOST_COLUMNS], "all": len(rows)}
+
+
+def _correlations(X: pd.DataFrame, chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """Pair-wise correlations of the first chosen features that are columns of numbers, one row each; gaps are means."""
+    numbers = X.select_dtypes("number")
+    shown = [name for name in chosen if name in numbers.columns][:_MOST_CORRELATED]
+    given = numbers[shown].astype(np.float64)
+    columns = given.fillna(given.mean()).fillna(0.0).to_numpy()
     columns = columns - columns.mean(axis=0)
     lengths = np.sqrt(np.square(columns).sum(axis=0))
     columns /= np.where(lengths > 0, lengths, 1.0)
     matrix = columns.T @ columns
     return [
-        {"name": names[i], "cells": [{"value": float(value), **heat(float(value))} for value in row]}
-        for i, row in zip(shown, matrix, strict=True)
+        {"name": name, "cells": [{"value": float(value), **heat(float(value))} for value in row]}
+        for name, row in zip(shown, matrix, strict=True)
     ]
 
 
@@ -235,10 +261,10 @@ def _maps(section: RankingSection, ranking: Ranking) -> list[dict[str, str]]:
     scores = among_chosen(map_scores(ranking), ranking.support)
     backgrounds = [("alone", np.zeros(len(scores)))]
     if section.X is not None and section.y is not None and section.model.task_.discrete:
-        labels = np.unique(section.y)[:_MOST_MAPS]
-        backgrounds += [(f"over the mean of {label}", section.X[section.y == label].mean(axis=0)) for label in labels]
+        labels, pixels = np.unique(section.y)[:_MOST_MAPS], np.asarray(section.X)
+        backgrounds += [(f"over the mean of {label}", pixels[section.y == label].mean(axis=0)) for label in labels]
     elif section.X is not None:
-        backgrounds.append(("over the mean", section.X.mean(axis=0)))
+        backgrounds.append(("over the mean", np.asarray(section.X).mean(axis=0)))
     height, width = section.image_shape
     return [
         {"title": title, "image": data_address(png(overlay(scores, image).reshape(height, width, 3)), "image/png")}

@@ -47,7 +47,8 @@ def compare_methods(
         for size in (sizes[:1] if uses_all_features(method) else sizes)
         for fold in range(folds)
     ]
-    rows = Samples(table.X, np.asarray(table.y))
+    numbers = all(kind == np.float64 for kind in table.X.dtypes)
+    rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y))
     divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
     finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)

@@ -1,9 +1,12 @@
-"""Reading: files and frames as a `Table` of numeric features and a target, with errors a person can act on.
+"""Reading: files as a `Table` of typed features and a target, with errors a person can act on.
 
-Column types, decimal marks, identifiers and missing values belong here; scaling and splits to `estimators`.
+Kinds of columns, decimal marks, dates, identifiers and missing values belong here; encoding, scaling and splits to
+`estimators`.
 """
 
+from maskrank.tables.description import describe_columns
+from maskrank.tables.errors import TableError
+from maskrank.tables.options import ColumnOptions, read_groups
 from maskrank.tables.table import Table, load_table, select_columns
-from maskrank.tables.text import TableError
 
-__all__ = ["Table", "TableError", "load_table", "select_columns"]
+__all__ = ["ColumnOptions", "Table", "TableError", "describe_columns", "load_table", "read_groups", "select_columns"]

@@ -1,125 +1,139 @@
-"""Columns that are not numeric: what they hold, and the message that lists them with the options to add."""
+"""Typed columns of a table, and the lines that say how they were read."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from maskrank.tables.decimals import is_text, looks_like_a_number, looks_like_numbers
-from maskrank.tables.text import TableError
+from maskrank.tables.decimals import is_mark, is_text
+from maskrank.tables.errors import listing
+from maskrank.tables.kinds import Remarks, as_categories, as_dates, as_numbers, by_content
+from maskrank.tables.text import Reading
 from maskrank.terminal.text import drop_flags
 
-_MOST_SHOWN = 8  # columns described one by one
+_MOST_LINES = 8  # columns with a line of their own
 _MOST_DROPPED = 50  # columns that can reasonably be left out by options
-_TRUTH = (  # no and yes, as spreadsheets and people write them
-    ("no", "yes"),
-    ("n", "y"),
-    ("nein", "ja"),
-    ("false", "true"),
-    ("falsch", "wahr"),
-    ("faux", "vrai"),
-    ("non", "oui"),
-    ("no", "sí"),
-    ("no", "si"),
-)
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
-_DAY = (
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",  # 2024-01-31
-    r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",  # 31.01.2024 and 1/31/24
-    r"\d{1,2}[-. ]{1,2}[^\W\d_]{3,10}\.?[-, ]{1,2}\d{2,4}",  # 31 Jan 2024
-    r"[^\W\d_]{3,10}\.? \d{1,2},? \d{4}",  # January 31, 2024
-)
-_DATE = re.compile(rf"(?:{'|'.join(_DAY)})(?:[T ,]{{1,2}}{_CLOCK})?|{_CLOCK}")
 
 
-def numbers_of(frame: pd.DataFrame, where: str, *, droppable: bool = True) -> NDArray[np.float64]:
-    """All columns as finite numbers.
+def typed_columns(reading: Reading, names: Sequence[str], wanted: Mapping[str, str]) -> tuple[pd.DataFrame, Remarks]:
+    """The named columns as float, category or datetime64.
 
     Parameters
     ----------
-    frame : DataFrame
-    where : str
-        What messages call the file.
-    droppable : bool
-        Whether a column can be left out with ``--drop``.
+    reading : Reading
+    names : sequence of str
+    wanted : dict of str
+        The kind of some columns: "numeric", "categorical", "ordered" or "date". Others are read by what they hold.
+
+    Returns
+    -------
+    frame : DataFrame (n, d)
+    remarks : Remarks
+        Those of the columns that can't be read among them.
     """
-    truths = truth_columns(frame)
-    frame = frame.copy(deep=False) if truths else frame
-    for name in truths:
-        frame[name] = _truth(frame[name])
-    text = [name for name in frame.columns if is_text(frame[name])]
-    if text:
-        raise TableError(f"{where}: {_not_numbers(frame[text])}; {_advice(text, 'turn {} into numbers', droppable)}")
-    values: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        what = "a missing value" if np.isnan(values[row, column]) else "an infinite value"
-        holed = [str(frame.columns[i]) for i in np.flatnonzero(bad.any(axis=0))]
-        others = "" if len(holed) == 1 else f", in {len(holed)} columns"
-        can_skip = np.isnan(values[bad]).all() and (~bad).all(axis=1).any()
-        skip = ", the rows with --skip-missing" if droppable and can_skip else ""
-        name, in_column, in_all = frame.columns[column], int(bad[:, column].sum()), int(bad.sum())
-        raise TableError(
-            f"{where}: column {name!r} has {what} in row {row + 1} of the data ({in_column} such in the column, "
-            f"{in_all} in the table{others}); {_advice(holed, 'fill {} in', droppable, skip)}"
-        )
-    return values
+    frame = reading.frame[list(names)].reset_index(drop=True)
+    remarks = Remarks(unread={name: reading.unread[name] for name in names if name in reading.unread})
+    plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes)
+    if plain and all(kind == "numeric" for kind in wanted.values()):
+        remarks.truths += [str(name) for name in frame.select_dtypes(bool).columns]
+        values = frame.to_numpy(dtype=np.float64)
+        return pd.DataFrame(values, columns=frame.columns), remarks
+    columns = {name: _typed(frame[name], wanted.get(name), reading, remarks) for name in names}
+    return pd.DataFrame(columns, columns=list(names)), remarks
 
 
-def truth_columns(frame: pd.DataFrame) -> list[str]:
-    """Columns of text that say yes or no, and nothing else."""
-    text = [name for name in frame.columns if is_text(frame[name])]
-    said = {name: {str(value).strip().casefold() for value in frame[name].dropna().unique()} for name in text}
-    return [name for name, words in said.items() if words and any(words <= set(pair) for pair in _TRUTH)]
+def _typed(column: pd.Series, kind: str | None, reading: Reading, remarks: Remarks) -> pd.Series:
+    def written() -> pd.Series:
+        return column if reading.cells is None else reading.cells()[column.name].reset_index(drop=True)
+
+    try:
+        if kind in ("categorical", "ordered"):
+            remarks.unread.pop(str(column.name), None)
+            return as_categories(written())
+        if kind == "numeric":
+            return as_numbers(column, remarks, reading.separator)
+        if kind == "date":
+            return as_dates(column if is_text(column) else written(), remarks)
+        return by_content(column, remarks)
+    except TypeError:  # of values that can't be told apart, such as lists
+        remarks.problems.append(f"column {str(column.name)!r} holds neither numbers, text nor dates")
+        return column
 
 
-def _truth(column: pd.Series) -> pd.Series:
-    """1 for yes, 0 for no."""
-    number = {word: float(place) for pair in _TRUTH for place, word in enumerate(pair)}
-    return column.map(lambda value: np.nan if pd.isna(value) else number[str(value).strip().casefold()]).astype(float)
+def infinite(frame: pd.DataFrame) -> dict[str, int]:
+    """The columns with an infinite value, and the first row that holds one, counted from 1."""
+    numbers = frame.select_dtypes(np.floating)
+    found = np.isinf(numbers.to_numpy())
+    return {str(numbers.columns[i]): int(found[:, i].argmax()) + 1 for i in np.flatnonzero(found.any(axis=0))}
 
 
-def listing(names: Sequence[str], most: int = _MOST_SHOWN) -> str:
-    """The first names, and how many there are."""
-    shown = ", ".join(repr(str(name)) for name in list(names)[:most])
-    return shown + (f", … ({len(names)} in all)" if len(names) > most else "")
-
-
-def _not_numbers(frame: pd.DataFrame) -> str:
-    """Which columns these are and what they hold instead."""
-    names = [str(name) for name in frame.columns]
-    held = [f"{_kind(frame[name])}, for example {_example(frame[name])!r}" for name in names[:_MOST_SHOWN]]
-    if len(names) == 1:
-        return f"column {names[0]!r} holds {held[0]}"
-    described = ", ".join(f"{name!r} ({what})" for name, what in zip(names, held, strict=False))
-    return f"{len(names)} columns are not numbers: {described}{', …' if len(names) > _MOST_SHOWN else ''}"
-
-
-def _advice(names: list[str], remedy: str, droppable: bool, more: str = "") -> str:
+def infinite_problem(found: Mapping[str, int]) -> str:
+    """Which columns hold infinite values, and what to do."""
+    names = list(found)
+    shown = ", ".join(f"{name!r} (row {found[name]} of the data)" for name in names[:_MOST_LINES])
+    more = f", … ({len(names)} in all)" if len(names) > _MOST_LINES else ""
     them, columns = ("it", "the column") if len(names) == 1 else ("them", "the columns")
-    remedy = remedy.format(them)
-    if not droppable:
-        return f"{remedy} first"
-    if len(names) > _MOST_DROPPED:
-        return f"leave out {more.removeprefix(', ')}, or {remedy} first" if more else f"{remedy} first"
-    return f"leave {columns} out with {drop_flags(names)}{more}, or {remedy} first"
+    drop = f"leave {columns} out with {drop_flags(names)}, or " if len(names) <= _MOST_DROPPED else ""
+    return f"an infinite value in {shown}{more}; {drop}correct {them} first"
 
 
-def _kind(column: pd.Series) -> str:
-    values = column.dropna()
-    if pd.api.types.is_datetime64_any_dtype(column) or all(_DATE.fullmatch(str(value).strip()) for value in values):
-        return "dates"
-    return "numbers that can be read in two ways" if looks_like_numbers(column) else "text"
+def constant_columns(frame: pd.DataFrame) -> list[str]:
+    """Columns with the same value, or a gap, in every row."""
+    numbers = frame.select_dtypes(np.floating)
+    values = numbers.to_numpy()
+    same = (values[:1] == values).all(axis=0) | np.isnan(values).all(axis=0)
+    found = set(numbers.columns[same])
+    found |= {name for name in frame.columns.difference(numbers.columns) if frame[name].nunique(dropna=False) < 2}
+    return [str(name) for name in frame.columns if name in found]
 
 
-def _example(column: pd.Series) -> str:
-    """The first value that is no number; where all look like numbers, the first that can be read in two ways."""
-    values = [str(value) for value in column.dropna()]
-    odd = [value for value in values if not looks_like_a_number(value)]
-    unclear = [value for value in values if pd.isna(pd.to_numeric(value, errors="coerce"))]
-    return (odd or unclear or values)[0][:40]
+def reading_warnings(remarks: Remarks) -> list[str]:
+    """What a person may have meant otherwise: one line each."""
+    words = {name: said for name, said in remarks.unread.items() if not all(is_mark(word) for word in said)}
+    mixed, two_ways = (
+        ", ".join(f"{name!r} (for example {text[:40]!r})" for name, text in _first(found))
+        for found in (remarks.mixed, remarks.two_ways)
+    )
+    other = "read as categories; --numeric and the name reads numbers"
+    unclear = ", ".join(f"{name!r} ({how})" for name, how in _first(remarks.unclear))
+    return [
+        *unread_lines(words),
+        *([f"text beside numbers in {mixed}, {other}"] if mixed else []),
+        *([f"numbers that can be read in two ways in {two_ways}, {other}"] if two_ways else []),
+        *([f"dates that can be read in two ways in {unclear}"] if unclear else []),
+    ]
+
+
+def reading_notes(frame: pd.DataFrame, remarks: Remarks, turned: Sequence[str]) -> list[str]:
+    """How columns were read that are not plain numbers, and columns that can't tell anything: one line each."""
+    marks = {name: said for name, said in remarks.unread.items() if all(is_mark(word) for word in said)}
+    numbers = "numbers as spreadsheets write them, with commas, thousands or signs"
+    kinds = dict(frame.dtypes)
+    turned = [name for name in turned if name not in remarks.unread and kinds.get(name) == np.float64]
+    empty = [str(name) for name in frame.columns[frame.isna().all()]]
+    constant = [name for name in constant_columns(frame) if name not in set(empty)]
+    return [
+        *([f"{numbers}: {listing(turned)}"] if turned else []),
+        *([f"yes and no read as 1 and 0: {listing(remarks.truths)}"] if remarks.truths else []),
+        *([f"lengths of time read as seconds: {listing(remarks.seconds)}"] if remarks.seconds else []),
+        *unread_lines(marks),
+        *([f"without any value, so never chosen: {listing(empty)}"] if empty else []),
+        *([f"constant, so never chosen before others: {listing(constant)}"] if constant else []),
+    ]
+
+
+def unread_lines(unread: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Of each column the cells that are missing values because they are not of its kind."""
+    lines = []
+    for name, words in _first(unread):
+        total = sum(words.values())
+        lines.append(f"column {name!r}: {listing(words)} read as missing ({total} cell{'s' if total > 1 else ''})")
+    more = len(unread) - _MOST_LINES
+    return lines + ([f"{more} more columns have cells that are read as missing"] if more > 0 else [])
+
+
+def _first(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return list(found.items())[:_MOST_LINES]

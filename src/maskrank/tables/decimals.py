@@ -8,14 +8,16 @@ columns of the file tell, if anything does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 _GAPS = " '’\u00a0\u202f"  # set thousands apart and never are a decimal mark
 _SIGNS = "%‰€$£¥"
-_MISSING = frozenset(  # among numbers; pandas knows more, such as NA
+NOTHING = frozenset(["", "na", "n/a", "nan", "null", "none", "<na>", "#n/a"])  # pandas knows them without spaces
+_MISSING = NOTHING | frozenset(  # among numbers; pandas knows more, such as NA
     [
         "-",
         "--",
@@ -34,8 +36,14 @@ _MISSING = frozenset(  # among numbers; pandas knows more, such as NA
         "#num!",
         "#name?",
         "#null!",
+        "unknown",
+        "missing",
+        "not available",
+        "unbekannt",
     ]
 )
+_MOST_WORDS = 0.05  # of the cells of a column of numbers; not measured
+_LOOKED_AT = 100  # cells that rule out most columns of text cheaply
 _BARE = str.maketrans("−", "-", _SIGNS)
 _NUMBER_LIKE = re.compile(rf"[+-]?[\d.,{_GAPS}]*\d(?:[eE][+-]?\d+)?")
 
@@ -50,8 +58,12 @@ _PATTERNS = {",": _pattern(",", r"\."), ".": _pattern(r"\.", ",")}
 _APART = {",": str.maketrans("", "", _GAPS + "."), ".": str.maketrans("", "", _GAPS + ",")}
 
 
-def read_numbers(frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separator: str) -> pd.DataFrame:
+def read_numbers(
+    frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separator: str
+) -> tuple[pd.DataFrame, dict[str, Counter[str]]]:
     """The frame with its columns of such numbers turned into numbers.
+
+    A few words among many numbers are missing values.
 
     Parameters
     ----------
@@ -61,14 +73,21 @@ def read_numbers(frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separat
         Gives the same table with every cell as text.
     separator : str
         Of the file. Where it is a comma, a comma is no decimal mark.
+
+    Returns
+    -------
+    frame : DataFrame
+    unread : dict of Counter
+        The cells of each of these columns that are missing values, and how many there are.
     """
     text = frame.columns[[is_text(frame[name]) for name in frame.columns]]
-    waiting = [name for name in text if _begins_with_a_number(frame[name])]
+    waiting = [name for name in text if mostly_numbers(frame[name])]
     if not waiting:
-        return frame
+        return frame, {}
     fractions = {name for name in frame.columns if pd.api.types.is_float_dtype(frame[name])}
     written = cells()
-    texts = {name: _bare(written[name]) for name in (*waiting, *fractions)}
+    unread = {name: Counter[str]() for name in waiting}
+    texts = {name: _bare(written[name], unread.get(name)) for name in (*waiting, *fractions)}
     readings = {name: _readings(column, separator) for name, column in texts.items()}
     evidence = {mark for possible in readings.values() if len(possible) == 1 for mark in possible if mark}
     of_the_file = evidence.pop() if len(evidence) == 1 else None
@@ -82,7 +101,16 @@ def read_numbers(frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separat
             mark = of_the_file
         if mark in possible and (name not in fractions or mark == ","):
             numbers[name] = possible[mark]
-    return pd.DataFrame({name: numbers.get(name, frame[name]) for name in frame.columns}, columns=frame.columns)
+    read = pd.DataFrame({name: numbers.get(name, frame[name]) for name in frame.columns}, columns=frame.columns)
+    return read, {name: counted for name, counted in unread.items() if name in numbers and counted}
+
+
+def numbers_among(texts: Sequence[str], separator: str | None) -> list[float]:
+    """Every text that can be read as a number, with the decimal mark that reads most of them; NaN for the others."""
+    bare = [text.replace("−", "-").translate(_BARE).strip() for text in texts]
+    marks = ".," if separator == "," or not any("," in text for text in bare) else ",."  # the first if both read all
+    mark = max(marks, key=lambda mark: sum(_PATTERNS[mark].fullmatch(text) is not None for text in bare))
+    return [_number(text, mark) if _PATTERNS[mark].fullmatch(text) else np.nan for text in bare]
 
 
 def is_text(column: pd.Series) -> bool:
@@ -90,30 +118,42 @@ def is_text(column: pd.Series) -> bool:
     return not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
 
 
-def looks_like_numbers(column: pd.Series) -> bool:
-    """Whether a column of text holds digits and marks alone, as numbers do."""
-    return all(looks_like_a_number(value) for value in column.dropna().tolist())
-
-
 def looks_like_a_number(value: object) -> bool:
     """Whether a cell holds digits and marks alone."""
     return isinstance(value, str) and _NUMBER_LIKE.fullmatch(value.strip()) is not None
 
 
-def _begins_with_a_number(column: pd.Series) -> bool:
-    """Whether the first cell that is not missing looks like a number, perhaps with a sign."""
-    for value in column.dropna().tolist():
-        if not (isinstance(value, str) and value.strip().casefold() in _MISSING):
-            return isinstance(value, str) and looks_like_a_number(value.translate(_BARE))
-    return False
+def mostly_numbers(column: pd.Series) -> bool:
+    """Whether nearly all cells of a column of text look like numbers, perhaps with a sign."""
+    present = column.dropna()
+    for part in (present.iloc[:: max(1, len(present) // _LOOKED_AT)], present):
+        counts = part.value_counts()
+        cells = [(value, count) for value, count in counts.items() if not is_mark(value)]
+        numbers = sum(count for value, count in cells if _is_like_a_number(value))
+        rare = _MOST_WORDS if part is present else 0.5
+        if not numbers or numbers < (1 - rare) * sum(count for _, count in cells):
+            return False
+    return True
 
 
-def _bare(written: pd.Series) -> list[str]:
+def is_mark(value: object) -> bool:
+    """Whether a cell is empty, or says that its value is missing."""
+    return isinstance(value, str) and value.strip().casefold() in _MISSING
+
+
+def _is_like_a_number(value: object) -> bool:
+    return isinstance(value, str) and looks_like_a_number(value.translate(_BARE))
+
+
+def _bare(written: pd.Series, unread: Counter[str] | None) -> list[str]:
     """The cells without spaces around them, and without a sign before or behind that all of them have; what is missing
-    is empty.
+    is empty. Counts the cells that say so in words.
     """
     texts = [text.strip().replace("−", "-") if isinstance(text, str) else "" for text in written.tolist()]
-    texts = ["" if text.casefold() in _MISSING else text for text in texts]
+    words = {text for text in set(texts) if text and (is_mark(text) or not _is_like_a_number(text))}
+    if words and unread is not None:
+        unread.update(text for text in texts if text in words)
+        texts = ["" if text in words else text for text in texts]
     given = [text for text in texts if text]
     for sign in _SIGNS if given else "":
         if all(text.count(sign) == 1 and (text[-1] == sign or text.lstrip("+- ")[0] == sign) for text in given):

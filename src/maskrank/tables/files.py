@@ -1,17 +1,30 @@
-"""Files of any known kind into frames: .csv, .tsv, .parquet, .npz (arrays X, y, feature_names), standard input."""
+"""Files of any known kind into frames: text with any separator, packed or not, Parquet, .npz (arrays X, y,
+feature_names), the first sheet of an Excel file, standard input.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import sys
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date, datetime, time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from maskrank.tables.text import Reading, TableError, decode, read_csv, require_unique
+from maskrank.tables.errors import TableError
+from maskrank.tables.text import Reading, decode, read_csv, require_unique
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
+_TEXT = (".csv", ".tsv", ".txt")
+SUFFIXES = (*_TEXT, ".parquet", ".npz", ".xlsx")
+KNOWN = f"{', '.join(SUFFIXES)}, or .gz and .zst of text"
 
 
 def read_frame(source: str) -> Reading:
@@ -22,25 +35,57 @@ def read_frame(source: str) -> Reading:
     if not path.exists():
         raise TableError(f"{source}: there is no such file")
     if path.is_dir():
-        raise TableError(f"{source}: is a folder; give a file ({', '.join(SUFFIXES)})")
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        hint = ": save the sheet as CSV" if suffix in (".xlsx", ".xls", ".ods", ".numbers") else ""
-        raise TableError(
-            f"{source}: files ending in {path.suffix or 'nothing'!r} are not known; use {', '.join(SUFFIXES)}{hint}"
-        )
+        raise TableError(f"{source}: is a folder; give a file ({KNOWN})")
     try:
-        if suffix == ".npz":
-            reading = Reading(_read_npz(path))
-        elif suffix == ".parquet":
-            reading = Reading(_read_parquet(path))
-        else:
-            reading = _read_text(path.read_bytes(), place(source))
+        reading = _reader(path)(path)
     except PermissionError as error:
         raise TableError(f"{source}: can't be read: no permission") from error
     if reading.frame.empty:
         raise TableError(f"{source}: the table has no rows")
     return reading
+
+
+def _reader(path: Path) -> Callable[[Path], Reading]:
+    """What reads a file of this name."""
+    *_, before, suffix = ["", "", *(suffix.lower() for suffix in path.suffixes)]
+    if suffix in _UNPACKED and before in _TEXT:
+        return lambda path: _read_text(_UNPACKED[suffix](path), str(path))
+    if suffix in _TEXT:
+        return lambda path: _read_text(path.read_bytes(), str(path))
+    if suffix in _TABLES:
+        return _TABLES[suffix]
+    hint = ": save the sheet as .xlsx or as CSV" if suffix in (".xls", ".ods", ".numbers") else ""
+    raise TableError(f"{path}: files ending in {path.suffix or 'nothing'!r} are not known; use {KNOWN}{hint}")
+
+
+def is_named_npz(source: str) -> bool:
+    """Whether a source is an .npz file by its name: only these know their target."""
+    return source.lower().endswith(".npz")
+
+
+def _gunzip(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise TableError(f"{path}: is not a gzip file, or it is damaged") from error
+
+
+def _unzst(path: Path) -> bytes:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise TableError(f"{path}: reading .zst needs zstandard: pip install 'maskrank[zstd]'") from error
+    left, parts = path.read_bytes(), []
+    try:
+        while left:  # frame by frame; a reader of streams takes a file that breaks off for a shorter one
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            parts.append(frame.decompress(left))
+            if not frame.eof:
+                raise TableError(f"{path}: is damaged: it breaks off")
+            left = frame.unused_data
+    except zstandard.ZstdError as error:
+        raise TableError(f"{path}: is not a Zstandard file, or it is damaged") from error
+    return b"".join(parts)
 
 
 def _read_text(content: bytes, where: str) -> Reading:
@@ -54,7 +99,7 @@ def place(source: str) -> str:
     return "standard input" if source == "-" else source
 
 
-def _read_npz(path: Path) -> pd.DataFrame:
+def _read_npz(path: Path) -> Reading:
     """X as columns and, where there is one, y as a column more."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -76,10 +121,10 @@ def _read_npz(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: feature_names has {len(names)} entries for {X.shape[1]} features")
     require_unique(names if y is None else [*names, "y"], str(path))
     frame = pd.DataFrame(X, columns=names)
-    return frame if y is None else pd.concat([frame, pd.Series(y, name="y")], axis=1)
+    return Reading(frame if y is None else pd.concat([frame, pd.Series(y, name="y")], axis=1))
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path) -> Reading:
     try:
         frame = pd.read_parquet(path)
     except ImportError as error:
@@ -90,4 +135,47 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: is not a Parquet file: {str(error).splitlines()[0]}") from error
     frame.columns = [str(name) for name in frame.columns]
     require_unique(list(frame.columns), str(path))
-    return frame
+    return Reading(frame)
+
+
+def _read_excel(path: Path) -> Reading:
+    """The first sheet, read as the text that it shows would be."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise TableError(f"{path}: reading .xlsx needs openpyxl: pip install 'maskrank[excel]'") from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions that a table does not need
+            book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
+            sheets = [sheet.title for sheet in book.worksheets]
+            rows = list(book.worksheets[0].iter_rows(values_only=True)) if sheets else []
+    except PermissionError:
+        raise
+    except Exception as error:  # openpyxl, zipfile and the parser of XML each raise their own kinds
+        raise TableError(f"{path}: is not an .xlsx file, or it is damaged") from error
+    width = max((len(row) for row in rows), default=0)
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=_OWN_SEPARATOR, lineterminator="\n")
+    writer.writerows(_line(row, width) for row in rows)
+    reading = read_csv(stream.getvalue(), str(path), _OWN_SEPARATOR)
+    others = len(sheets) - 1
+    more = [f"{path}: has {others} more sheet{'s' if others > 1 else ''}; the first, {sheets[0]!r}, was read"]
+    return replace(reading, guesses=[*(more if others else []), *reading.guesses])
+
+
+def _line(row: Sequence[Any], width: int) -> list[str]:
+    """The cells of a row as text; a row without any is an empty line, which readers leave out."""
+    cells = ["" if cell is None else _cell(cell) for cell in row]
+    return [*cells, *[""] * (width - len(cells))] if any(cells) else []
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, datetime) and not (cell.hour or cell.minute or cell.second or cell.microsecond):
+        cell = cell.date()
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
+
+
+_OWN_SEPARATOR = ";"  # a comma would rule out decimal commas
+_UNPACKED: dict[str, Callable[[Path], bytes]] = {".gz": _gunzip, ".zst": _unzst}
+_TABLES = {".parquet": _read_parquet, ".npz": _read_npz, ".xlsx": _read_excel}

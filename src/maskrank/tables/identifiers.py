@@ -1,15 +1,15 @@
 """Columns that look like identifiers: they are unique to a row, and a net overfits to them.
 
-A measurement with a fraction is distinct in every row by nature, so only whole numbers count, unless the rows of the
-table are sorted by the target and the column runs along.
+A measurement with a fraction is distinct in every row by nature, so only whole numbers and text count, unless the rows
+of the table are sorted by the target and the column runs along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.terminal.text import drop_flags
@@ -23,26 +23,40 @@ _MOST_WARNINGS = 5
 _COLUMNS_AT_ONCE = 8192
 
 
-def identifier_warnings(X: Array, y: Array, names: Sequence[str]) -> list[str]:
+def identifier_warnings(X: pd.DataFrame, y: Array) -> list[str]:
     """One line for each column that looks like an identifier.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from maskrank.tables.identifiers import identifier_warnings
-    >>> X = np.column_stack([np.arange(101, 151), np.random.default_rng(0).normal(size=50)])
-    >>> (line,) = identifier_warnings(X, np.tile([0, 1], 25), ["no", "weight"])
+    >>> X = pd.DataFrame({"no": np.arange(101, 151), "weight": np.random.default_rng(0).normal(size=50)})
+    >>> (line,) = identifier_warnings(X, np.tile([0, 1], 25))
     >>> line.split(";")[0]
     "column 'no' looks like an identifier (every value is distinct, whole numbers)"
     """
-    found = _find(X, y)
+    numbers = X.select_dtypes("number")
+    found = {numbers.columns[i]: reason for i, reason in _find(numbers.to_numpy(dtype=np.float64), y)}
+    texts = X.select_dtypes(["category", "object", "string"])
+    found |= {name: reason for name in texts.columns if (reason := _of_text(texts[name])) is not None}
     lines = [
-        f"column {names[i]!r} looks like an identifier ({reason}); leave it out with {drop_flags([names[i]])} "
+        f"column {str(name)!r} looks like an identifier ({found[name]}); leave it out with {drop_flags([str(name)])} "
         "if it is one"
-        for i, reason in found[:_MOST_WARNINGS]
+        for name in X.columns
+        if name in found
     ]
-    more = len(found) - _MOST_WARNINGS
-    return lines + ([f"{more} more columns look like identifiers"] if more > 0 else [])
+    more = len(lines) - _MOST_WARNINGS
+    return lines[:_MOST_WARNINGS] + ([f"{more} more columns look like identifiers"] if more > 0 else [])
+
+
+def _of_text(column: pd.Series) -> str | None:
+    """Why a column of text looks like an identifier; None if it does not."""
+    present, distinct = int(column.count()), int(column.nunique())
+    if present < _FEWEST_ROWS or distinct < _NEARLY_DISTINCT * present:
+        return None
+    how_many = "every value is distinct" if distinct == present else f"{distinct:,} of {present:,} values are distinct"
+    return f"{how_many}, text"
 
 
 def _find(X: Array, y: Array) -> list[tuple[int, str]]:

@@ -7,13 +7,16 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 
 import pandas as pd
 
 from maskrank.tables.decimals import is_text, read_numbers
+from maskrank.tables.errors import TableError
 from maskrank.terminal.text import drop_flags
 
 _SEPARATORS = ",;\t|"
@@ -22,16 +25,12 @@ _LOOKED_AT = 20  # rows, to tell the separator
 _NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)  # for Excel, above the header
 
 
-class TableError(ValueError):
-    """A table that can't be used, and why, in one line."""
-
-
 def decode(content: bytes, where: str) -> tuple[str, list[str]]:
     """The text of a file, and what had to be guessed for it."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _decode_wide(content, where), []
     if b"\0" in content:
-        what = " (a spreadsheet? save the sheet as CSV)" if content.startswith(_PACKED) else ""
+        what = " (a spreadsheet? name it .xlsx, or save the sheet as CSV)" if content.startswith(_PACKED) else ""
         raise TableError(f"{where}: is a binary file, not text{what}")
     try:
         return content.decode("utf-8-sig"), []
@@ -54,17 +53,28 @@ class Reading:
         What the file did not say and had to be guessed, one line each.
     turned : list of str
         Columns of text that were read as the numbers of a spreadsheet.
+    unread : dict of Counter
+        Cells of these columns that are missing values, such as ``unknown``.
+    cells : callable, optional
+        Gives the same table with every cell as the text that stands in the file.
+    separator : str, optional
+        Of a file of text.
     """
 
     frame: pd.DataFrame
     guesses: list[str] = field(default_factory=list)
     turned: list[str] = field(default_factory=list)
+    unread: dict[str, Counter[str]] = field(default_factory=dict)
+    cells: Callable[[], pd.DataFrame] | None = None
+    separator: str | None = None
 
 
-def read_csv(text: str, where: str) -> Reading:
-    """CSV, or the like with another separator."""
+def read_csv(text: str, where: str, separator: str | None = None) -> Reading:
+    """CSV, or the like with another separator, which is found unless it is given."""
     whole = text
-    text, separator = _find_separator(text.lstrip("\ufeff\r\n"))
+    text = text.lstrip("\ufeff\r\n")
+    if separator is None:
+        text, separator = _find_separator(text)
     if not text.strip():
         raise TableError(f"{where}: the file is empty")
     above = len(whole[: len(whole) - len(text)].splitlines())
@@ -90,12 +100,17 @@ def read_csv(text: str, where: str) -> Reading:
         fewest = 1 + header.index(named[-1])
         _raise_ragged(text, separator, len(header), where, above, fewest)
     guesses = _named_by_place([name for name in named if name in nameless], where, above)
-    written = frame[named]
-    frame = read_numbers(written, lambda: _parse(text, separator, header, dtype=str)[named], separator)
-    turned = [name for name in named if is_text(written[name]) and not is_text(frame[name])]
     filled = frame.notna().any(axis=1).to_numpy().nonzero()[0]
-    frame = frame.iloc[: filled[-1] + 1 if len(filled) else 0]  # nor are the empty rows below the last rows
-    return Reading(frame, guesses, turned)
+    rows = slice(filled[-1] + 1 if len(filled) else 0)  # nor are the empty rows below the last rows
+
+    @cache
+    def cells() -> pd.DataFrame:
+        return _parse(text, separator, header, dtype=str)[named].iloc[rows]
+
+    written = frame[named].iloc[rows]
+    frame, unread = read_numbers(written, cells, separator)
+    turned = [name for name in named if is_text(written[name]) and not is_text(frame[name])]
+    return Reading(frame, guesses, turned, unread, cells, separator)
 
 
 def _named_by_place(names: list[str], where: str, above: int) -> list[str]:
@@ -135,7 +150,10 @@ def _decode_wide(content: bytes, where: str) -> str:
 
 
 def _find_separator(text: str) -> tuple[str, str]:
-    """The text from its header on, and the separator that gives most columns, the same in each of the first rows."""
+    """The text from its header on, and the separator that gives most columns, the same in each of the first rows.
+
+    Columns that only spaces set apart are set apart by tabs in this text.
+    """
     named = _NAMED_SEPARATOR.match(text)
     if named:
         return text[named.end() :], named[1]
@@ -147,7 +165,12 @@ def _find_separator(text: str) -> tuple[str, str]:
             return False, 0
         return len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
 
-    return text, max(_SEPARATORS, key=columns)
+    separator = max(_SEPARATORS, key=columns)
+    if not columns(separator)[0] and '"' not in text:
+        widths = {len(line.split()) for line in islice(text.splitlines(), _LOOKED_AT) if line.strip()}
+        if len(widths) == 1 and widths.pop() > 1:
+            return "".join("\t".join(line.split()) + "\n" for line in text.splitlines()), "\t"
+    return text, separator
 
 
 def _parse(text: str, separator: str, header: list[str], **options: object) -> pd.DataFrame:

@@ -46,3 +46,29 @@ def test_some_features_keep_their_columns_and_the_required_ones_stay_behind_them
     subsets = some.all().with_required(torch.tensor([[0], [1]]))
     assert subsets.tolist() == [[0, 2], [1, 2]]
     assert torch.equal(some.all().columns(subsets)[0], rows.all().dense()[:, [1, 2, 3, 6, 7]])
+
+
+@pytest.mark.parametrize("widths", [[1, 3, 2, 30, 40, 1], [1, 1, 1, 500], [2, 2, 2]])
+def test_subsets_of_similar_width_are_padded_at_most_to_twice_their_own(widths):
+    blocks = Blocks.of_widths(widths)
+    subsets = torch.combinations(torch.arange(len(widths)), 2)
+    parts = blocks.of_similar_width(subsets)
+    assert sorted(torch.cat(parts).tolist()) == list(range(len(subsets)))
+    for part in parts:
+        counts = blocks.column_counts(subsets[part])
+        assert counts.max() <= 2 * counts.min()
+        assert blocks.expand(subsets[part]).shape[1] == counts.max()
+
+
+def test_inputs_are_all_columns_and_then_the_bins_of_those_that_hold_numbers():
+    blocks = Blocks.of_widths([2, 1, 1], [True, False, False, True])
+    assert blocks.of_inputs(2).tolist() == [0, 0, 1, 2, 0, 0, 2, 2]
+    assert blocks.n_numeric == 2
+
+
+def test_a_chosen_subset_comes_with_the_required_features_behind_it():
+    rows = rows_of([1, 3, 2, 2], n_required=1)
+    x, blocks = rows.chosen(torch.tensor([1]))
+    assert torch.equal(x, rows.all().dense()[:, [1, 2, 3, 6, 7]])
+    assert blocks.widths.tolist() == [3, 2]
+    assert rows.active_columns(2) == 6  # twice the mean of 1, 3 and 2, and the required ones

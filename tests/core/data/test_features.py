@@ -5,19 +5,25 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskrank.core.data.features import Feature, Features, Pool
+from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
 
 
-def test_a_feature_knows_its_name_and_its_columns() -> None:
+def test_features_know_their_places_in_the_table() -> None:
     features = Features(np.array([1, 3]), ("a", "b", "c", "d"), np.array([False, True, False, True]))
-    assert list(features) == [Feature("b", (1,)), Feature("d", (3,))]
     assert len(features) == 2
-    assert features.columns_of(torch.tensor([1])) == (3,)
+    assert features.places_of(torch.tensor([1])) == (3,)
+    assert features.candidates.tolist() == [1, 3]
+    assert Features.all_of(["a", "b"]).in_table.tolist() == [0, 1]
 
 
-def test_every_column_may_be_a_feature() -> None:
-    assert list(Features.all_of(["a", "b"])) == [Feature("a", (0,)), Feature("b", (1,))]
+def test_required_features_are_numbered_behind_those_to_choose_from_and_not_counted() -> None:
+    features = Features(np.array([1, 3, 0]), list("abcd"), np.array([True, True, False, True]), n_required=1)
+    assert len(features) == 2
+    assert (features.candidates.tolist(), features.required.tolist()) == ([1, 3], [0])
+    assert features.places_of(torch.tensor([0, 2])) == (1, 0)
+    assert features.to_choose_first(2).tolist() == [0, 1]
+    assert features.to_choose_first(1) is None
 
 
 @given(st.sets(st.integers(0, 50), min_size=1), st.data())

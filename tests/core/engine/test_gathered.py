@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, to_mask
-from maskrank.core.engine.gathered import Touched, subset_affine, sum_of_rows
+from maskrank.core.engine.gathered import Gathered, Touched, subset_affine, sum_of_rows
 from maskrank.core.method.operators import SubsetMLP
 from maskrank.core.method.selector import Selector
 
@@ -29,7 +30,8 @@ def test_forward_and_gradients_equal_the_dense_formulation(
     weight_x, weight_m, bias = (parameter(*shape, generator=g) for shape in ((d, 5), (d, 5), (5,)))
     upstream = torch.randn((masks, batch, 5), generator=g, dtype=torch.float64)
 
-    gathered = subset_affine(x[:, subsets].transpose(0, 1), subsets, weight_x, weight_m, bias, sparse=sparse)
+    columns = Gathered(None, x[:, subsets].transpose(0, 1), subsets)
+    gathered = subset_affine([columns], subsets, weight_x, weight_m, bias, sparse=sparse)
     gradients = torch.autograd.grad(gathered, (weight_x, weight_m, bias), upstream)
 
     mask = to_mask(subsets, d, dtype=torch.float64)
@@ -74,7 +76,13 @@ def test_every_route_through_an_operator_and_a_selector_is_the_same_net(
     monkeypatch.setattr("maskrank.core.method.selector.dense_sum", lambda *shape: route == "dense")
     by_rows = route == "by rows"
     operator = SubsetMLP(
-        d, 2, hidden=(6, 5), activation="silu", fan_in=d, generator=torch.Generator().manual_seed(0), by_rows=by_rows
+        Blocks.single(d),
+        2,
+        hidden=(6, 5),
+        activation="silu",
+        fan_in=d,
+        generator=torch.Generator().manual_seed(0),
+        by_rows=by_rows,
     ).double()
     selector = Selector(
         d, hidden=(6,), activation="silu", fan_in=d, generator=torch.Generator().manual_seed(0), by_rows=by_rows

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, to_mask
 from maskrank.core.method.operators import SubsetMLP
@@ -22,7 +23,7 @@ def test_a_subset_and_its_mask_have_one_predicted_loss(generator: torch.Generato
 
 
 def test_eq_2a_is_the_mean_over_all_pairs_of_row_and_mask(generator: torch.Generator) -> None:
-    operator = SubsetMLP(6, 1, hidden=(4,), activation="silu", fan_in=12, generator=generator)
+    operator = SubsetMLP(Blocks.single(6), 1, hidden=(4,), activation="silu", fan_in=12, generator=generator)
     rows = Rows(torch.randn((8, 6), generator=generator), torch.randn((8, 1), generator=generator))
     subsets = draw_subsets(3, 6, 2, generator=generator)
     losses = subset_losses(operator, RegressionTask(), rows.all(), subsets)

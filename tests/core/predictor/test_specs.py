@@ -38,10 +38,12 @@ class OwnCNN(ImageCNN):
 PLACES = torch.tensor([3, 60])
 
 
-def stacked(encoded: bool, generator: torch.Generator) -> StackedMLP:
+def stacked(kind: str, generator: torch.Generator) -> StackedMLP:
     x = torch.randn((40, 2), generator=generator)
-    encoding = PiecewiseLinearEncoding.fit(x, 4, DEFAULT.predictor) if encoded else None
-    return start_nets(3, (10 if encoded else 2, 5, 3), "silu", generator, encoding).double()
+    numeric = torch.tensor([True, kind != "indicator"])
+    encoding = None if kind == "plain" else PiecewiseLinearEncoding.fit(x, 4, DEFAULT.predictor, numeric)
+    n_inputs = 2 if encoding is None else encoding.n_inputs
+    return start_nets(3, (n_inputs, 5, 3), "silu", generator, encoding).double()
 
 
 def rebuilt(predictor: Predictor, make_net: object = None) -> Predictor:
@@ -54,10 +56,10 @@ def masked(net: nn.Module) -> MaskedPredictor:
     return MaskedPredictor(net, PLACES, 64).double()
 
 
-@pytest.mark.parametrize("kind", ["plain", "encoded", "image_cnn", "custom"])
+@pytest.mark.parametrize("kind", ["plain", "encoded", "indicator", "image_cnn", "custom"])
 def test_a_predictor_is_rebuilt_from_its_spec_and_tensors(kind: str, generator: torch.Generator) -> None:
-    if kind in ("plain", "encoded"):
-        predictor: Predictor = stacked(kind == "encoded", generator)
+    if kind in ("plain", "encoded", "indicator"):
+        predictor: Predictor = stacked(kind, generator)
     else:
         predictor = masked(Own(64, 3) if kind == "custom" else ImageCNN(64, 3, image_shape=(8, 8)))
     again = rebuilt(predictor, Own if kind == "custom" else None)

@@ -7,6 +7,7 @@ from torch import nn
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.stacked_mlp import StackedMLP
@@ -218,7 +219,7 @@ def test_recipes_train_new_nets_and_fine_tune_a_net_of_ones_own_and_without_them
     operator: Operator = (
         MaskedModule(far_off, torch.arange(5), 5)
         if own
-        else SubsetMLP(5, 1, hidden=(7,), activation="silu", fan_in=6, generator=generator)
+        else SubsetMLP(Blocks.single(5), 1, hidden=(7,), activation="silu", fan_in=6, generator=generator)
     )
     before = {name: entry.clone() for name, entry in operator.state_dict().items()}
     made = make_predictor(

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import DEFAULT, CrossFittingConfig, TrainConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import BinaryTask
 from maskrank.core.proposals.cross_fitting import CrossFit, cross_fit, enough_rows
@@ -75,3 +76,15 @@ def test_enough_rows_is_a_matter_of_the_config() -> None:
     assert enough_rows(xor(n=30), CrossFittingConfig())
     assert not enough_rows(xor(n=29), CrossFittingConfig())
     assert enough_rows(xor(n=29), CrossFittingConfig(min_rows=29))
+
+
+def test_subsets_of_different_widths_are_compared_and_required_features_are_seen(generator: torch.Generator) -> None:
+    """A category of four levels against two numbers, beside a required number that is half of the answer."""
+    level, numbers = torch.randint(4, (400,), generator=generator), torch.randn((400, 3), generator=generator)
+    x = torch.cat([numbers[:, :2], torch.eye(4)[level], numbers[:, 2:]], dim=1)
+    y = ((numbers[:, 2] > 0) ^ (level > 1)).long()
+    subsets = torch.tensor([[0], [1], [2]])
+    fitted = fit(Rows(x, y, Blocks.of_widths([1, 1, 4, 1]), n_required=1), subsets)
+    assert float(fitted.losses[2].mean()) < 0.3 < 0.6 < float(fitted.losses[:2].mean(dim=1).min())
+    without = fit(Rows(x, y, Blocks.of_widths([1, 1, 4, 1])), subsets)
+    assert float(without.losses[2].mean()) > 0.6

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from maskrank.core.config import ScreeningConfig
-from maskrank.core.proposals.interactions import JointPairs, best_partners, without_main_effects
+from maskrank.core.proposals.interactions import JointPairs, PairedColumns, best_partners, without_main_effects
 from maskrank.core.proposals.statistics import orthonormal_basis, standardised, target_directions, unit_length
 from maskrank.datasets import make_ring_xor_sum
 
@@ -25,8 +25,8 @@ def pairs_of(
     X: np.ndarray, y: np.ndarray, known: torch.Tensor = NONE, config: ScreeningConfig = CONFIG
 ) -> tuple[JointPairs, torch.Tensor]:
     columns, directions = columns_of(X), directions_of(y)
-    features = torch.arange(X.shape[1])
-    return JointPairs.promising(features, columns, columns.argsort(dim=1), directions, known, config), directions
+    paired = PairedColumns(torch.arange(X.shape[1]), columns, columns.argsort(dim=1))
+    return JointPairs.promising(paired, directions, known, config), directions
 
 
 def place_of(joint: JointPairs, first: int, second: int) -> int:
@@ -151,6 +151,7 @@ def test_partners_are_two_features_that_are_not_alike() -> None:
         found = best_partners(
             [(table, table)],
             table,
+            torch.arange(len(table)),
             directions,
             torch.tensor(known),
             n_pairs=10,

@@ -7,6 +7,7 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
 from maskrank.core.proposals.kernel_ridge import (
+    Inputs,
     best_inverse_width,
     eliminate_by_kernel,
     errors_without,
@@ -49,7 +50,7 @@ def test_importance_is_the_slope_of_the_leave_one_out_error(generator: torch.Gen
         (fitted_without(x, target, ones + small * unit) - fitted_without(x, target, ones - small * unit)) / (2 * small)
         for unit in torch.eye(4, dtype=torch.float64)
     ]
-    importance = leave_one_out_importance(x, target, ridge=RIDGE)
+    importance = leave_one_out_importance(Inputs.single(x), target, ridge=RIDGE)
     torch.testing.assert_close(importance, -torch.stack(slopes), rtol=1e-4, atol=1e-8)
 
 
@@ -58,16 +59,16 @@ def test_errors_without_a_feature_are_those_of_a_mask_that_is_0_there(generator:
     target = torch.randn((12, 2), generator=generator, dtype=torch.float64)
     masks = 1 - torch.eye(9, dtype=torch.float64)
     expected = torch.stack([fitted_without(x, target, mask) for mask in masks])
-    torch.testing.assert_close(errors_without(x, target, ridge=RIDGE), expected)
+    torch.testing.assert_close(errors_without(Inputs.single(x), target, ridge=RIDGE), expected)
 
 
 def test_kernels_at_once_are_a_matter_of_memory_alone(
     generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, target = table(generator, d=9)
-    together = errors_without(x, target, ridge=RIDGE)
+    together = errors_without(Inputs.single(x), target, ridge=RIDGE)
     monkeypatch.setattr(limits, "KERNELS", 2)
-    torch.testing.assert_close(errors_without(x, target, ridge=RIDGE), together)
+    torch.testing.assert_close(errors_without(Inputs.single(x), target, ridge=RIDGE), together)
 
 
 def test_the_width_of_the_lowest_error_is_found_within_the_bounds(generator: torch.Generator) -> None:
@@ -77,10 +78,10 @@ def test_the_width_of_the_lowest_error_is_found_within_the_bounds(generator: tor
     def error(inverse_width: float) -> float:
         return float(leave_one_out_error(distances * inverse_width, target, ridge=RIDGE))
 
-    best = best_inverse_width(x, target, 1.0, CONFIG)
+    best = best_inverse_width(Inputs.single(x), target, 1.0, CONFIG)
     assert error(best) <= min(error(best / 2), error(best * 2))
     narrow = EliminationConfig(kernel_widths=(1.0, 1.0))
-    assert best_inverse_width(x, target, 1.0, narrow) == 1.0
+    assert best_inverse_width(Inputs.single(x), target, 1.0, narrow) == 1.0
 
 
 def test_features_are_eliminated_by_slope_and_the_last_ones_by_exact_deletion(generator: torch.Generator) -> None:
@@ -88,16 +89,16 @@ def test_features_are_eliminated_by_slope_and_the_last_ones_by_exact_deletion(ge
     config = EliminationConfig(exact_from=10, exchange_rounds=0)
     surviving, eliminated, width = torch.arange(30), [], 1.0
     while len(surviving) > 10:
-        width = best_inverse_width(x[:, surviving], target, width, config)
-        importance = leave_one_out_importance(x[:, surviving], target, width, ridge=RIDGE)
+        width = best_inverse_width(Inputs.single(x[:, surviving]), target, width, config)
+        importance = leave_one_out_importance(Inputs.single(x[:, surviving]), target, width, ridge=RIDGE)
         goes = importance.argsort()[: min(max(1, len(surviving) // 10), len(surviving) - 10)]
         eliminated += surviving[goes].tolist()
         surviving = surviving[~torch.isin(surviving, surviving[goes])]
     last = surviving.tolist()
     while len(last) > 2:
-        width = best_inverse_width(x[:, last], target, width, config)
-        eliminated.append(last.pop(int(errors_without(x[:, last], target, width, ridge=RIDGE).argmin())))
-    order = eliminate_by_kernel(x, target, 2, exact=True, config=config)
+        width = best_inverse_width(Inputs.single(x[:, last]), target, width, config)
+        eliminated.append(last.pop(int(errors_without(Inputs.single(x[:, last]), target, width, ridge=RIDGE).argmin())))
+    order = eliminate_by_kernel(Inputs.single(x), target, 2, exact=True, config=config)
     assert order.tolist() == [*last, *reversed(eliminated)]
     assert last == [3, 7]
 
@@ -111,7 +112,7 @@ def start(surviving: list[int], first: list[int]) -> tuple[Tensor, Tensor]:
 def test_exchanges_bring_back_what_was_eliminated_wrongly(generator: torch.Generator) -> None:
     x, _ = table(generator, d=12)
     target = x[:, [3]] + x[:, [7]]
-    surviving, eliminated = exchange(x, target, *start([8, 9], [0, 1]), 1.0, CONFIG)
+    surviving, eliminated = exchange(Inputs.single(x), target, *start([8, 9], [0, 1]), 1.0, CONFIG)
     assert surviving.tolist() == [3, 7]
     assert set(eliminated[:2].tolist()) == {8, 9}
     assert sorted([*surviving.tolist(), *eliminated.tolist()]) == list(range(12))
@@ -119,20 +120,22 @@ def test_exchanges_bring_back_what_was_eliminated_wrongly(generator: torch.Gener
 
 def test_the_least_needed_are_exchanged_for_those_eliminated_last(generator: torch.Generator) -> None:
     x, target = table(generator, d=12)
-    surviving, _ = exchange(x, target, *start([0, 3], [7]), 1.0, EliminationConfig(n_leaving=1))
+    surviving, _ = exchange(Inputs.single(x), target, *start([0, 3], [7]), 1.0, EliminationConfig(n_leaving=1))
     assert surviving.tolist() == [3, 7]
     few = EliminationConfig(n_leaving=1, n_entering=2)
-    surviving, _ = exchange(x, target, *start([0, 3], [1, 2, 7]), 1.0, few)
+    surviving, _ = exchange(Inputs.single(x), target, *start([0, 3], [1, 2, 7]), 1.0, few)
     assert 7 not in surviving.tolist()
 
 
 def test_an_exchange_that_saves_little_is_not_made(generator: torch.Generator) -> None:
     x, target = table(generator, d=12)
     before = start([3, 5], [7])
-    surviving, eliminated = exchange(x, target, *before, 1.0, EliminationConfig(min_gain=0.99))
+    surviving, eliminated = exchange(Inputs.single(x), target, *before, 1.0, EliminationConfig(min_gain=0.99))
     assert torch.equal(surviving, before[0])
     assert torch.equal(eliminated, before[1])
-    surviving, _ = exchange(x, 0 * target, *before, 1.0, EliminationConfig(min_gain=0.0))  # no error to save
+    surviving, _ = exchange(
+        Inputs.single(x), 0 * target, *before, 1.0, EliminationConfig(min_gain=0.0)
+    )  # no error to save
     assert torch.equal(surviving, before[0])
 
 
@@ -144,7 +147,9 @@ def test_survivors_of_exact_deletions_are_exchanged_where_the_subset_is_not_larg
     target = (target - target.mean()) / target.std()
 
     def survivors(exact: bool, **changes: int) -> list[int]:
-        return eliminate_by_kernel(x, target, 3, exact=exact, config=EliminationConfig(**changes))[:3].tolist()
+        return eliminate_by_kernel(Inputs.single(x), target, 3, exact=exact, config=EliminationConfig(**changes))[
+            :3
+        ].tolist()
 
     assert survivors(True) == [1, 3, 7]
     assert survivors(True, max_exchange_size=3) == [1, 3, 7]
@@ -154,12 +159,12 @@ def test_survivors_of_exact_deletions_are_exchanged_where_the_subset_is_not_larg
 
 def test_without_exact_deletions_the_slope_goes_to_the_end(generator: torch.Generator) -> None:
     x, target = table(generator)
-    by_slope = eliminate_by_kernel(x, target, 4, exact=False, config=CONFIG)
+    by_slope = eliminate_by_kernel(Inputs.single(x), target, 4, exact=False, config=CONFIG)
     assert set(by_slope[:4].tolist()) >= {3, 7}
     never_exact = EliminationConfig(exact_from=0, exchange_rounds=0)
-    assert torch.equal(by_slope, eliminate_by_kernel(x, target, 4, exact=True, config=never_exact))
+    assert torch.equal(by_slope, eliminate_by_kernel(Inputs.single(x), target, 4, exact=True, config=never_exact))
 
 
 def test_all_features_may_be_wanted(generator: torch.Generator) -> None:
     x, target = table(generator, d=8)
-    assert eliminate_by_kernel(x, target, 8, exact=True, config=CONFIG).tolist() == list(range(8))
+    assert eliminate_by_kernel(Inputs.single(x), target, 8, exact=True, config=CONFIG).tolist() == list(range(8))

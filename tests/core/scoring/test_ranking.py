@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import torch
 from hypothesis import given
@@ -9,6 +11,7 @@ from maskrank.core.data.features import Features, Pool
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
 from maskrank.core.scoring.ranking import Ranking, anchor, rank_features
+from maskrank.core.scoring.shapley import Shares
 
 scores = st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=30)
 
@@ -92,3 +95,50 @@ def test_without_measured_scores_raw_scores_order_all() -> None:
     ranking = Ranking(tuple("abcd"), np.array([True, True, False, False]), raw, raw, evidence=evidence)
     assert not ranking.measured
     assert ranking.order.tolist() == [1, 0, 3, 2]
+
+
+def with_required(measured: bool) -> Ranking:
+    return Ranking(
+        names=tuple("abcdef"),
+        support=np.array([True, True, False, False, True, True]),
+        raw_scores=np.array([9.0, 9.0, 5.0, 6.0, 2.0, 9.0]),
+        scores=np.array([0.1, 0.4, 0.0, 0.0, 0.5, 1e-13]),
+        scores_std=np.full(6, 0.1) if measured else None,
+        explained=1.0 if measured else None,
+        required=np.array([True, False, False, False, False, True]),
+    )
+
+
+def test_required_features_stand_first_and_are_not_counted() -> None:
+    ranking = with_required(measured=True)
+    assert [ranking.names[i] for i in ranking.order] == ["a", "f", "e", "b", "d", "c"]
+    assert (ranking.size, ranking.n_required) == (2, 2)
+    assert ranking.selected == ("e", "b")
+    assert ranking.ranks.tolist() == [0, 2, 3, 3, 1, 0]
+    assert ranking.explained_by_required == 0.1
+    document = ranking.to_dict()
+    assert document["selected"] == ["e", "b"]
+    assert document["required"] == ["a", "f"]
+    assert document["explained_by_required"] == 0.1
+    assert [line.split()[1] for line in str(ranking).splitlines()] == ["feature", "e", "b"]
+    assert with_required(measured=False).explained_by_required is None
+
+
+def test_without_measured_scores_required_features_score_as_the_best(generator: torch.Generator) -> None:
+    selector = Selector(3, hidden=(6,), activation="silu", fan_in=3, generator=generator)
+    features = Features(np.array([0, 1, 3, 2]), list("abcd"), np.ones(4, dtype=bool), n_required=1)
+    ranking = rank_features(selector, torch.tensor([1]), Pool(torch.arange(3)), features)
+    assert ranking.selected == ("b",)
+    assert ranking.required.tolist() == [False, False, True, False]
+    assert ranking.support.tolist() == [False, True, True, False]
+    assert ranking.scores[2] == ranking.scores[1]
+    assert ranking.ranks.tolist() == [2, 1, 0, 2]
+
+
+def test_without_a_share_a_feature_that_others_predict_comes_before_one_that_nothing_speaks_for() -> None:
+    of_rows = torch.tensor([[0.5, -0.02, -0.03, -0.04]]).expand(10, -1)  # the first has all, nothing is left over
+    measured = SimpleNamespace(shares=Shares.of(of_rows), value=SimpleNamespace(baseline=1.0))
+    features, pool = Features.all_of(list("abcde")), Pool(torch.arange(5))
+    ranking = rank_features(None, torch.arange(4), pool, features, measured=measured, redundant=[3])  # type: ignore[arg-type]
+    assert ranking.selected == ("a", "d", "b", "c")
+    assert np.argsort(-ranking.scores).tolist() == [0, 3, 1, 2, 4]

@@ -7,7 +7,14 @@ import torch
 from torch import Tensor
 
 from maskrank.core import limits
-from maskrank.core.scoring.shapley import Game, Shares, exact_shares, sampled_shares
+from maskrank.core.scoring.shapley import (
+    Game,
+    Shares,
+    exact_row_shares,
+    exact_shares,
+    in_precedence,
+    sampled_shares,
+)
 
 N, S = 40, 6
 WORTH = torch.tensor([3.0, 1.0, 0.5, 0.0, -1.0, 2.0], dtype=torch.float64)
@@ -113,3 +120,31 @@ def test_shares_that_are_not_negative_keep_sum_and_order_and_come_nearer_to_the_
     assert (nothing.non_negative() == 0).all()
     same = Shares.of(torch.tensor([[0.5, 0.0, 2.0]]))
     torch.testing.assert_close(same.non_negative(), same.values)
+
+
+def test_required_players_come_before_the_others_in_every_order() -> None:
+    """Players 4 and 5 are required: they share the game among themselves, and the others divide what is left."""
+    n_required = 2
+    games = in_precedence(uneven, N, S, n_required)
+    assert [players for _, players in games] == [4, 2]
+    shares = torch.cat([exact_row_shares(game, N, players) for game, players in games], dim=1)
+    everyone = torch.ones((1, N, S), dtype=torch.bool)
+    torch.testing.assert_close(shares.sum(dim=1), uneven(everyone)[0], atol=1e-9, rtol=0)
+    required_alone = everyone & (torch.arange(S) >= S - n_required)
+    torch.testing.assert_close(shares[:, -n_required:].sum(dim=1), uneven(required_alone)[0], atol=1e-9, rtol=0)
+
+
+def test_a_player_that_counts_only_with_a_required_one_gets_all_they_add() -> None:
+    games = in_precedence(lambda masks: 4.0 * (masks[..., 1] & masks[..., 5]).double(), N, S, 1)
+    shares = torch.cat([exact_row_shares(game, N, players) for game, players in games], dim=1)
+    torch.testing.assert_close(shares.mean(dim=0), torch.tensor([0, 4, 0, 0, 0, 0], dtype=torch.float64))
+
+
+def test_shares_that_are_not_negative_keep_what_the_required_players_are_worth() -> None:
+    shares = Shares.of(torch.tensor([[0.4, -0.1, 0.2, -0.1, 0.6]]))
+    projected = shares.non_negative(n_required=2)
+    assert (projected >= 0).all()
+    assert float(projected.sum()) == pytest.approx(1.0)
+    assert float(projected[-2:].sum()) == pytest.approx(0.5)
+    harmful = Shares.of(torch.tensor([[0.4, 0.2, -0.3]])).non_negative(n_required=1)
+    torch.testing.assert_close(harmful, torch.tensor([0.25, 0.05, 0.0], dtype=torch.float64))

@@ -40,6 +40,14 @@ class ScreeningConfig:
         Bounds on the work of one search over all pairs: multiplications, and features among which pairs are sought.
     n_pairs, n_partners, n_joint_pairs, n_joint_partners : int
         Pairs that enter the pursuit: in all, and for each feature known to matter; and the same for the joint test.
+    n_block_pairs, n_block_partners : int
+        Pairs that enter the pursuit under the test of all products of their columns: in all, and for each known one.
+    max_block_rank : int
+        Principal directions of a feature of many columns that are tested together.
+    max_main_effects : int
+        Columns and cosines of two features that count as main effects of their pair, where these have several columns.
+    max_atom_share : float
+        Directions that an atom of several columns projects out, as a share of the rows; of more, its fit alone.
     max_pair_correlation : float
         Features correlated more than this make no pair: their product is the square of either.
     ridge : float
@@ -82,6 +90,11 @@ class ScreeningConfig:
     n_partners: int = 16  # not measured
     n_joint_pairs: int = 128  # not measured
     n_joint_partners: int = 4  # not measured
+    n_block_pairs: int = 48  # about half a second on one core
+    n_block_partners: int = 2  # not measured
+    max_block_rank: int = 64  # a memory limit
+    max_main_effects: int = 128  # a time limit
+    max_atom_share: float = 1 / 32  # not measured
     max_pair_correlation: float = 0.8  # not measured
     ridge: float = 0.02  # not measured
     min_interaction: float = 0.1  # not measured

@@ -156,6 +156,9 @@ class ScoreConfig:
         Factors of a net's outputs, apart from the constant answer; for each size of a subset the best one counts.
     shrinkage_parts : int
         Parts of the rows; the rows of all others choose the factor for a part.
+    required_share : float
+        Share of the random masks that hold part of the required features and none of the others; the rest hold all of
+        the required ones.
     max_rows : int
         Of more rows, so many are drawn.
     max_exact_size : int
@@ -205,6 +208,9 @@ class ScoreConfig:
     rows_per_bin: int = 4  # 8: glass explains 1.13 nats, not 1.36
     shrinkage: tuple[float, ...] = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2)  # without: noise scores below 0
     shrinkage_parts: int = 5  # not measured
+    required_share: float = (
+        0.1  # 0.05 to 0.4: the same shares, six fits; of a copy of a required one, 0.5 gives twice as much
+    )
     max_rows: int = 8192  # a time limit
     max_exact_size: int = 7  # a time limit
     min_pairs: int = 2  # not measured

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -60,7 +61,7 @@ class Blocks:
         """The number of columns of all features."""
         return len(self.numeric)
 
-    @property
+    @cached_property
     def widths(self) -> Tensor:
         """The number of columns of each feature: (d,)."""
         return self.starts.diff()
@@ -69,6 +70,11 @@ class Blocks:
     def is_single(self) -> bool:
         """Whether every feature is one column."""
         return len(self) == self.n_columns
+
+    @property
+    def n_numeric(self) -> int:
+        """The number of columns that hold numbers."""
+        return int(self.numeric.sum())
 
     @cached_property
     def feature_of(self) -> Tensor:
@@ -95,6 +101,30 @@ class Blocks:
         feature = feature.clamp(max=chosen.shape[1] - 1)
         first = (self.starts[chosen] - ends + widths).gather(1, feature)
         return torch.where(inside, first + place, self.n_columns).to(subsets.device)
+
+    def column_counts(self, subsets: Tensor) -> Tensor:
+        """The number of columns of each subset: (masks, s) -> (masks,)."""
+        return self.widths[subsets.cpu()].sum(dim=1)
+
+    def mean_width(self, subsets: Tensor) -> float:
+        """The mean number of columns of some subsets: (masks, s)."""
+        return subsets.shape[1] if self.is_single else float(self.column_counts(subsets).double().mean())
+
+    def of_similar_width(self, subsets: Tensor) -> list[Tensor]:
+        """The numbers of the subsets (masks, s), in parts whose subsets can be padded to one width at little cost.
+
+        In a part no subset has more than twice the columns of another.
+        """
+        widths, order = self.column_counts(subsets).sort()
+        parts, narrowest = [0], int(widths[0])
+        while 2 * narrowest < int(widths[-1]):
+            parts.append(int(torch.searchsorted(widths, 2 * narrowest, right=True)))
+            narrowest = int(widths[parts[-1]])
+        return [order[a:b].to(subsets.device) for a, b in pairwise([*parts, len(order)])]
+
+    def of_inputs(self, n_bins: int) -> Tensor:
+        """The feature of each input of a net that takes all columns, then so many bins of each numeric column."""
+        return torch.cat([self.feature_of, self.feature_of[self.numeric].repeat_interleave(n_bins)])
 
     def only(self, features: Tensor) -> Blocks:
         """The blocks of some features, numbered anew: (k,)."""

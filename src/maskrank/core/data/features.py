@@ -1,12 +1,12 @@
 """What one mask bit switches on: a feature. Features are numbered once, from the table to the ranking.
 
-The only kind yet is one numeric column. A table may have a million columns, so that `Features` stores them as arrays
-and makes a `Feature` when it is asked for one.
+Which columns of numbers a feature has is said by `blocks`. Here are its place in the table and its name. A table may
+have a million features, so that `Features` stores them as arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,69 +17,61 @@ from torch import Tensor
 from maskrank.core.data.rows import Rows
 
 
-@dataclass(frozen=True)
-class Feature:
-    """What one mask bit switches on.
-
-    Attributes
-    ----------
-    name : str
-    columns : tuple of int
-        Its columns in the table.
-    """
-
-    name: str
-    columns: tuple[int, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features 0..d-1 that a subset can be drawn from, one numeric column each.
+    """The features 0..d-1 that a subset can be drawn from, and the required ones, which are numbered behind them.
 
     Attributes
     ----------
-    columns : ndarray (d,) of int
-        The column of each feature, sorted.
+    in_table : ndarray (d + required,) of int
+        The place of each feature among all features of the table; rising but for the required ones.
     names : sequence of str
-        Of all columns of the table.
-    varies : ndarray (columns of the table,) of bool
+        Of all features of the table.
+    varies : ndarray (features of the table,) of bool
         Which of these hold more than one value.
+    n_required : int
+        The last so many are in every subset.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import torch
     >>> from maskrank.core.data.features import Features
     >>> features = Features(np.array([0, 2]), ("age", "constant", "height"), np.array([True, False, True]))
-    >>> features[1]
-    Feature(name='height', columns=(2,))
+    >>> features.places_of(torch.tensor([1]))
+    (2,)
     """
 
-    columns: NDArray[np.int64]
+    in_table: NDArray[np.int64]
     names: Sequence[str]
     varies: NDArray[np.bool_]
+    n_required: int = 0
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.in_table) - self.n_required
 
-    def __getitem__(self, feature: int) -> Feature:
-        column = int(self.columns[feature])
-        return Feature(self.names[column], (column,))
+    @property
+    def candidates(self) -> NDArray[np.int64]:
+        """The places in the table of the features to choose from: (d,)."""
+        return self.in_table[: len(self)]
 
-    def __iter__(self) -> Iterator[Feature]:
-        return (self[feature] for feature in range(len(self)))
+    @property
+    def required(self) -> NDArray[np.int64]:
+        """The places in the table of the required features: (required,)."""
+        return self.in_table[len(self) :]
 
-    def columns_of(self, subset: Tensor) -> tuple[int, ...]:
-        """The columns of a subset of features: (s,)."""
-        return tuple(self.columns[subset.cpu().numpy()].tolist())
+    def places_of(self, subset: Tensor) -> tuple[int, ...]:
+        """The places in the table of a subset of features: (s,)."""
+        return tuple(self.in_table[subset.cpu().numpy()].tolist())
 
     def to_choose_first(self, size: int) -> Tensor | None:
         """The features that vary, where all of them fit in: then each is chosen before any constant one."""
-        changing = np.flatnonzero(self.varies[self.columns])
-        return torch.from_numpy(changing) if len(changing) <= size else None
+        varying = np.flatnonzero(self.varies[self.candidates])
+        return torch.from_numpy(varying) if len(varying) <= size else None
 
     @classmethod
     def all_of(cls, names: Sequence[str]) -> Features:
-        """Every column of a table is a feature."""
+        """Every feature of a table can be chosen."""
         return cls(np.arange(len(names)), names, np.ones(len(names), dtype=bool))
 
 
@@ -107,29 +99,31 @@ class Pool:
         return self.features.to(places.device)[places]
 
     def of(self, rows: Rows) -> Rows:
-        """The rows with the features of the pool alone."""
+        """The rows with the features of the pool alone, and the required ones behind them."""
         return rows if len(self) == rows.n_features else rows.only(self.features)
 
 
 @dataclass(frozen=True)
 class FeatureWorth:
-    """What is known of the chosen features when the predictor is trained.
+    """What is known of the chosen features, and behind them of the required ones, when the predictor is trained.
 
     Attributes
     ----------
     scores : Tensor (s,)
     useful : Tensor (s,) of bool
-        Which features its nets see: the first ones by score.
+        Which features its nets see: the first ones by score, and the required ones.
     """
 
     scores: Tensor
     useful: Tensor
 
     @classmethod
-    def of(cls, scores: Tensor, n_useful: int | None = None) -> FeatureWorth:
-        """The first so many by score are useful, or all of them: (s,)."""
-        places = scores.argsort(descending=True, stable=True).argsort()
-        return cls(scores, places < (len(scores) if n_useful is None else n_useful))
+    def of(cls, scores: Tensor, n_useful: int | None = None, n_required: int = 0) -> FeatureWorth:
+        """The first so many by score are useful, or all of them, and the last so many, which are required: (s,)."""
+        chosen, required = scores.split([len(scores) - n_required, n_required])  # type: ignore[no-untyped-call]
+        places = chosen.argsort(descending=True, stable=True).argsort()
+        useful = places < (len(scores) if n_useful is None else n_useful)
+        return cls(scores, torch.cat([useful, torch.ones_like(required, dtype=torch.bool)]))
 
     def to(self, device: torch.device) -> FeatureWorth:
         """The same on the device of the nets."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.data.blocks import Blocks
+from maskrank.core.data.subsets import with_required
 
 _RANDOM_READ = 64  # a value read alone costs as much as this many side by side
 
@@ -198,19 +199,19 @@ class Batch:
 
         The columns stand as in `Blocks.expand`; behind those of a narrower subset come zeros.
         """
+        return self.at(self.blocks.expand(subsets))
+
+    def at(self, places: Tensor) -> Tensor:
+        """The values of columns as `Blocks.expand` numbers them, and zeros: (masks, k) -> (masks, batch, k)."""
         if self.blocks.is_single:
-            return self.values.columns(self.index, subsets)
-        columns = self.blocks.expand(subsets)
-        there = columns < self.blocks.n_columns
-        values = self.values.columns(self.index, torch.where(there, columns, 0))
+            return self.values.columns(self.index, places)
+        there = places < self.blocks.n_columns
+        values = self.values.columns(self.index, torch.where(there, places, 0))
         return values if bool(there.all()) else values * there.unsqueeze(1)
 
     def with_required(self, subsets: Tensor) -> Tensor:
         """The subsets and the required features, behind them: (masks, s) -> (masks, s + required)."""
-        if not self.n_required:
-            return subsets
-        required = torch.arange(len(self.blocks) - self.n_required, len(self.blocks), device=subsets.device)
-        return torch.cat([subsets, required.expand(len(subsets), -1)], dim=1)
+        return with_required(subsets, len(self.blocks), self.n_required)
 
     def dense(self) -> Tensor:
         """All columns of the rows: (batch, columns)."""
@@ -266,6 +267,19 @@ class Rows:
         features = torch.cat([features, self.required.to(features.device)]) if self.n_required else features
         columns = self.blocks.columns_of(features)
         return Rows(self.values.only(columns), self.y, self.blocks.only(features), self.n_required)
+
+    def chosen(self, subset: Tensor) -> tuple[Tensor, Blocks]:
+        """All rows of a subset and of the required features behind it: (s,) -> (n, columns), and which are whose."""
+        batch = self.all()
+        features = batch.with_required(subset.unsqueeze(0))
+        return batch.columns(features)[0], self.blocks.only(features[0])
+
+    def active_columns(self, size: int) -> int:
+        """How many columns a subset of this size has on average, with the required features: a net's inputs."""
+        if self.blocks.is_single:
+            return size + self.n_required
+        widths = self.blocks.widths.double()
+        return round(size * float(widths[: self.n_features].mean()) + float(widths[self.n_features :].sum()))
 
     def sample(self, n: int, *, generator: torch.Generator) -> Batch:
         """Draw n rows with replacement."""

@@ -91,6 +91,14 @@ def top_s(scores: Tensor, s: int) -> Tensor:
     return torch.cat([above, equal[: s - len(above)]]).sort().values
 
 
+def with_required(subsets: Tensor, n_features: int, n_required: int) -> Tensor:
+    """The subsets and, behind them, the last so many of all features: (masks, s) -> (masks, s + required)."""
+    if not n_required:
+        return subsets
+    required = torch.arange(n_features - n_required, n_features, device=subsets.device)
+    return torch.cat([subsets, required.expand(len(subsets), -1)], dim=1)
+
+
 def to_mask(subsets: Tensor, d: int, *, dtype: torch.dtype = torch.float32) -> Tensor:
     """The paper's m: (..., s) indices -> (..., d) of zeros and ones."""
     mask = torch.zeros((*subsets.shape[:-1], d), dtype=dtype, device=subsets.device)

@@ -14,8 +14,8 @@ _CACHED_TABLE = 4e6  # values of a table, with its moments, that the processor's
 _THREADED_FLOPS = 3e8  # of a step, from where a second thread is worth its waking
 
 
-def dense_layer(d: int, s: int, h: int, masks: int, batch: int) -> bool:
-    """Whether the operator's first layer should multiply all d masked columns, and not gather s of them.
+def dense_layer(d: int, s: float, h: int, masks: int, batch: int) -> bool:
+    """Whether the operator's first layer should multiply all d masked columns, and not gather s of them, on average.
 
     A gathered value and a gathered weight cost more than a multiplication in one big product, and the way back has
     to sort the indices.

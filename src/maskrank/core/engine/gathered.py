@@ -1,12 +1,14 @@
 """First layers that are computed from a subset's s features alone.
 
-Forward, a layer reads the s rows of its weight that belong to a subset. Backward, only these rows have a gradient:
-it comes as a coalesced sparse tensor of the rows that any subset of the batch holds, or as a dense one, as the
-caller says. Nothing of size d is built on the way, unless the dense gradient is asked for.
+Forward, a layer reads the rows of its weight that belong to a subset: a row for each feature, or for each of a
+feature's columns. Backward, only these rows have a gradient: it comes as a coalesced sparse tensor of the rows that any
+subset of the batch holds, or as a dense one, as the caller says. Nothing of size d is built on the way, unless the
+dense gradient is asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -48,31 +50,66 @@ class Touched(NamedTuple):
         )
 
 
+class Gathered(NamedTuple):
+    """The values of all columns of some subsets, padded to one width."""
+
+    masks: Tensor | None  # (some,) the numbers of these subsets; None stands for all
+    columns: Tensor  # (some, batch, places), with zeros behind the columns of a narrower subset
+    places: Tensor  # (some, places) the rows of W_x that belong to them; the subsets, where a feature is a column
+
+
 class _SubsetAffine(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, columns: Tensor, subsets: Tensor, weight_x: Tensor, weight_m: Tensor, bias: Tensor, sparse: bool
+        ctx: Any,
+        parts: Sequence[Gathered],
+        subsets: Tensor,
+        weight_x: Tensor,
+        weight_m: Tensor,
+        bias: Tensor,
+        sparse: bool,
     ) -> Tensor:
-        ctx.save_for_backward(columns, subsets)
-        ctx.d, ctx.sparse = len(weight_x), sparse
+        ctx.save_for_backward(subsets)
+        ctx.parts, ctx.sparse = parts, sparse
+        ctx.n_columns, ctx.n_features = len(weight_x), len(weight_m)
+        ctx.one_column_each = parts[0].places is subsets
         shift = F.embedding_bag(subsets, weight_m, mode="sum").add_(bias)  # (masks, h)
-        return torch.baddbmm(shift.unsqueeze(1), columns, F.embedding(subsets, weight_x))
+        hidden = [
+            torch.baddbmm(
+                _of(shift, part).unsqueeze(1), part.columns, F.embedding(part.places, weight_x)
+            )  # (some, batch, h)
+            for part in parts
+        ]
+        if parts[0].masks is None:
+            return hidden[0]
+        together = torch.empty((len(subsets), *hidden[0].shape[1:]), dtype=bias.dtype, device=bias.device)
+        for part, some in zip(parts, hidden, strict=True):
+            together[part.masks] = some
+        return together
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        columns, subsets = ctx.saved_tensors
-        touched = Touched.by(subsets, ctx.d, sparse=ctx.sparse)
-        by_place = torch.bmm(columns.transpose(1, 2), gradient).flatten(0, 1)  # (masks * s, h)
+        (subsets,), parts = ctx.saved_tensors, ctx.parts
+        features = touched = Touched.by(subsets, ctx.n_features, sparse=ctx.sparse)
+        if not ctx.one_column_each:
+            places = torch.cat([part.places.flatten() for part in parts])
+            touched = Touched.by(places, ctx.n_columns, sparse=ctx.sparse)
+        by_place = [torch.bmm(part.columns.transpose(1, 2), _of(gradient, part)).flatten(0, 1) for part in parts]
         by_mask = gradient.sum(dim=1)  # (masks, h)
-        of_mask = touched.order // subsets.shape[1]
+        of_mask = features.order // subsets.shape[1]
         return (
             None,
             None,
-            touched.gradient(touched.order, by_place, ctx.d),
-            touched.gradient(of_mask, by_mask, ctx.d),
+            touched.gradient(touched.order, by_place[0] if len(parts) == 1 else torch.cat(by_place), ctx.n_columns),
+            features.gradient(of_mask, by_mask, ctx.n_features),
             by_mask.sum(dim=0),
             None,
         )
+
+
+def _of(values: Tensor, part: Gathered) -> Tensor:
+    """What belongs to the subsets of a part: (masks, ...) -> (some, ...)."""
+    return values if part.masks is None else values[part.masks]
 
 
 class _SumOfRows(torch.autograd.Function):
@@ -91,21 +128,23 @@ class _SumOfRows(torch.autograd.Function):
 
 
 def subset_affine(
-    columns: Tensor, subsets: Tensor, weight_x: Tensor, weight_m: Tensor, bias: Tensor, *, sparse: bool
+    parts: Sequence[Gathered], subsets: Tensor, weight_x: Tensor, weight_m: Tensor, bias: Tensor, *, sparse: bool
 ) -> Tensor:
     """(x⊗m) W_x + m W_m + b for every mask and row: (masks, batch, h).
 
     Parameters
     ----------
-    columns : Tensor (masks, batch, s)
-        The values of each subset's features; they get no gradient.
+    parts : sequence of Gathered
+        The values of each subset's columns, which get no gradient; every subset is in one part.
     subsets : Tensor (masks, s)
-    weight_x, weight_m : Tensor (d, h)
+    weight_x : Tensor (columns, h)
+        With one row more where subsets are padded: the place behind the columns of a narrower one.
+    weight_m : Tensor (d, h)
     bias : Tensor (h,)
     sparse : bool
         Whether the weights' gradients are sparse tensors of the touched rows.
     """
-    return _SubsetAffine.apply(columns, subsets, weight_x, weight_m, bias, sparse)  # type: ignore[no-any-return,no-untyped-call]
+    return _SubsetAffine.apply(parts, subsets, weight_x, weight_m, bias, sparse)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def sum_of_rows(subsets: Tensor, weight: Tensor, *, sparse: bool) -> Tensor:

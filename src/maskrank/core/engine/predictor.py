@@ -1,4 +1,4 @@
-"""The interface of a deployed predictor: a net on the s chosen columns that can say how to build it again."""
+"""The interface of a deployed predictor: a net on the chosen columns that can say how to build it again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Predictor(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor:
-        """(rows, s) -> (rows, outputs)."""
+        """(rows, columns) -> (rows, outputs)."""
 
     @property
     @abstractmethod

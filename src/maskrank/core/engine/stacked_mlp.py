@@ -21,21 +21,21 @@ class Encoding(nn.Module, ABC):
 
     @property
     @abstractmethod
-    def n_features(self) -> int:
-        """s, the number of columns."""
+    def n_columns(self) -> int:
+        """The number of columns that come in."""
 
     @property
     @abstractmethod
     def n_inputs(self) -> int:
-        """Of the first layer: s and the computed ones."""
+        """Of the first layer: the columns and what is computed."""
 
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor:
-        """(..., s) -> (..., inputs)."""
+        """(..., columns) -> (..., inputs)."""
 
 
 class StackedMLP(Predictor):
-    """MLPs of one shape on the s chosen columns; the prediction is the mean of their outputs.
+    """MLPs of one shape on the chosen columns; the prediction is the mean of their outputs.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class StackedMLP(Predictor):
         return {"kind": "mlp", "layers": len(self.weights), "activation": self.activation, "encoded": encoded}
 
     def inputs(self, x: Tensor) -> Tensor:
-        """(..., s) -> (..., inputs)."""
+        """(..., columns) -> (..., inputs)."""
         return x if self.encoding is None else self.encoding(x)
 
     def members(self, inputs: Tensor) -> Tensor:
@@ -82,8 +82,8 @@ class StackedMLP(Predictor):
         """Some of the members, copied; without the encoding where none of them has a weight on it."""
         weights, biases = ([value.detach()[members] for value in values] for values in (self.weights, self.biases))
         encoding = self.encoding
-        if encoding is not None and not bool(weights[0][:, encoding.n_features :].any()):
-            weights[0], encoding = weights[0][:, : encoding.n_features].contiguous(), None
+        if encoding is not None and not bool(weights[0][:, encoding.n_columns :].any()):
+            weights[0], encoding = weights[0][:, : encoding.n_columns].contiguous(), None
         return StackedMLP(weights, biases, self.activation, encoding)
 
     def weighted(self, weight: Tensor) -> StackedMLP:

@@ -27,10 +27,12 @@ class OwnNet:
     Attributes
     ----------
     make : callable (width, n_outputs) -> nn.Module
-        Its ``forward(x, mask)`` takes the masked features and the mask, both (rows, width).
-    columns : Tensor (d,)
-        Where the d features that can be chosen stand in the net's input.
+        Its ``forward(x, mask)`` takes the masked columns and the mask, both (rows, width). The mask is 1 for every
+        column of a feature that is switched on.
+    columns : Tensor (columns,)
+        Where each column of the rows, those of the required features included, stands in the net's input.
     width : int
+        Of this input.
     """
 
     make: Callable[[int, int], nn.Module]
@@ -80,7 +82,7 @@ def build_trainer(
     """Both nets, new, and what trains them; of the rows, the features of the pool are kept."""
     pool, size = search.pool, search.size
     rows, validation = pool.of(rows), pool.of(validation)
-    operator = build_operator(task, len(pool), size, config=config, generator=generator, net=net)
+    operator = build_operator(task, rows, size, config=config, generator=generator, net=net)
     selector = build_selector(len(pool), size, config=config, generator=generator)
     return DualNetTrainer(
         operator.to(rows.device),
@@ -107,28 +109,32 @@ def _build_exploration(search: SearchSpace, *, config: TrainConfig, generator: t
 
 def build_operator(
     task: Task,
-    n_features: int,
+    rows: Rows,
     size: int,
     *,
     config: TrainConfig,
     generator: torch.Generator,
     net: OwnNet | None = None,
 ) -> Operator:
-    """The MLP of the config, or the user's own net behind a mask."""
+    """The MLP of the config for the features of some rows, or the user's own net behind a mask."""
+    blocks, n_required = rows.blocks, rows.n_required
     if net is not None:
         own = net.make(net.width, task.n_outputs)
         _check_net(own, net.width, task.n_outputs)
-        return MaskedModule(own, net.columns, net.width)
+        return MaskedModule(own, net.columns, net.width, blocks, n_required)
     if not config.operator_hidden:
         raise ValueError("this preset has no MLP operator: pass operator=, for example a partial of ImageCNN")
+    active = rows.active_columns(size)
+    every, switched_on = blocks.n_columns + len(blocks), active + size + n_required  # inputs: x⊗m and m
     return SubsetMLP(
-        n_features,
+        blocks,
         task.n_outputs,
+        n_required=n_required,
         hidden=config.operator_hidden,
         activation=config.activation,
-        fan_in=2 * (size if config.init_fan_in == "active" else n_features),
+        fan_in=switched_on if config.init_fan_in == "active" else every,
         generator=generator,
-        by_rows=update_by_rows(n_features, size, config.operator_hidden[0], config.n_subsets),
+        by_rows=update_by_rows(blocks.n_columns, active, config.operator_hidden[0], config.n_subsets),
     )
 
 

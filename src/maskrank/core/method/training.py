@@ -214,6 +214,6 @@ def _phase_two(trainer: DualNetTrainer, features: Features, recorder: Recorder, 
         loss = trainer.selector_step(feedback)  # lines 15-16
         best = feedback.best  # line 17
         optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10, for the next step
-        recorder.step("search", batches, feedback.mean_loss, loss, features.columns_of(trainer.pool.at(optimal)))
+        recorder.step("search", batches, feedback.mean_loss, loss, features.places_of(trainer.pool.at(optimal)))
     stopping.restore()  # line 20
     return stopping.optimal

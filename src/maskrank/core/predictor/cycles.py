@@ -67,7 +67,7 @@ def train_cycles(
 
     Parameters
     ----------
-    x : Tensor (n, s)
+    x : Tensor (n, columns)
     y : Tensor (n,) or (n, outputs)
     n_batch : int
         Rows of a batch of each member.

@@ -22,7 +22,8 @@ class Deployed:
     Attributes
     ----------
     predictor : Predictor
-        (rows, s) -> (rows, outputs): takes the chosen columns alone, in the order of the table.
+        (rows, columns) -> (rows, outputs): takes the columns of the chosen features in the order of the table, then
+        those of the required features.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them.
     """
@@ -44,13 +45,15 @@ def deploy(
     Parameters
     ----------
     worth : FeatureWorth, optional
-        Of the chosen features; None takes the selector's derivatives for their scores.
+        Of the chosen features, then of the required ones; None takes the selector's derivatives for the scores of the
+        chosen, the largest of which the required have.
     learn_all : bool
         Whether nets may learn from validation rows, too.
     """
     places = trainer.pool.places(optimal)
     if worth is None:
-        worth = FeatureWorth.of(subset_importance(trainer.selector, places)[places])
+        importance = subset_importance(trainer.selector, places)[places]
+        worth = FeatureWorth.of(torch.cat([importance, importance.max().expand(trainer.rows.n_required)]))
     fitted = make_predictor(
         trainer.operator,
         trainer.task,
@@ -72,4 +75,4 @@ def _outputs(nets: Predictor, trainer: DualNetTrainer, places: Tensor) -> Tensor
     """The outputs of nets on the chosen columns of the validation rows: (rows, outputs)."""
     nets.eval()
     parts = trainer.validation.all().split(nets.rows_at_once)
-    return torch.cat([nets(part.columns(places.unsqueeze(0))[0]) for part in parts])
+    return torch.cat([nets(part.columns(part.with_required(places.unsqueeze(0)))[0]) for part in parts])

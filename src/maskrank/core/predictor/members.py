@@ -14,9 +14,11 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.foreach import lerp_
-from maskrank.core.engine.stacked_mlp import Encoding, StackedMLP, start_nets
+from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
 from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.recipes import connectivity
@@ -159,8 +161,9 @@ class Members:
 def start_members(
     recipes: Sequence[Recipe],
     folds: Folds,
-    encoding: Encoding | None,
+    encoding: PiecewiseLinearEncoding | None,
     worth: FeatureWorth,
+    blocks: Blocks,
     *,
     n_outputs: int,
     activation: str,
@@ -173,10 +176,12 @@ def start_members(
     ----------
     worth : FeatureWorth
         By which recipes take some of the s features.
+    blocks : Blocks
+        Their columns.
     """
     of_each = [recipe for recipe in recipes for _ in range(len(folds))]
-    n_bins = 0 if encoding is None else encoding.n_inputs // encoding.n_features - 1
-    masks = [connectivity(worth, recipe, n_bins, config.hidden) for recipe in of_each]
+    n_bins = 0 if encoding is None else encoding.n_bins
+    masks = [connectivity(worth, recipe, blocks, n_bins, config.hidden) for recipe in of_each]
     connected = [torch.stack(layer) for layer in zip(*masks, strict=True)]
     sizes = (connected[0].shape[1], *config.hidden, n_outputs)
     nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(worth.scores.device)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig, Recipe
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
 
 
@@ -35,7 +36,9 @@ def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> l
     return [usable[place % len(usable)] for place in range(config.n_recipes)]
 
 
-def connectivity(worth: FeatureWorth, recipe: Recipe, n_bins: int, hidden: Sequence[int]) -> list[Tensor]:
+def connectivity(
+    worth: FeatureWorth, recipe: Recipe, blocks: Blocks, n_bins: int, hidden: Sequence[int]
+) -> list[Tensor]:
     """Masks of zeros and ones on the weights of a net, for each layer but the last.
 
     In an additive net each hidden unit belongs to one feature; of more features than units, to a few.
@@ -43,22 +46,26 @@ def connectivity(worth: FeatureWorth, recipe: Recipe, n_bins: int, hidden: Seque
     Parameters
     ----------
     worth : FeatureWorth
-        Of the s features.
+        Of the s features, required ones included.
+    blocks : Blocks
+        Their columns.
     n_bins : int
-        Of the encoding of each feature; 0 where there is none.
+        Of the encoding of each column of numbers; 0 where there is none.
     hidden : sequence of int
 
     Returns
     -------
     list of Tensor
-        (s + s * n_bins, first of the hidden sizes), (first, second), ...
+        (columns and their bins, first of the hidden sizes), (first, second), ...
     """
     s, device = len(worth.scores), worth.scores.device
-    place = worth.scores.argsort(descending=True, stable=True).argsort()  # 0 for the best
+    useful_first = torch.where(worth.useful, worth.scores, -torch.inf)
+    place = useful_first.argsort(descending=True, stable=True).argsort()  # 0 for the best
     seen = (worth.useful & (place < max(1, round(recipe.share * int(worth.useful.sum()))))).float()
-    seen = torch.cat([seen, (seen * recipe.encoded).repeat_interleave(n_bins)])  # (s + s * n_bins,)
-    numbers = torch.arange(s, device=device)
-    owners = [torch.cat([numbers, numbers.repeat_interleave(n_bins)]) % min(s, *hidden)]
+    feature = blocks.of_inputs(n_bins).to(device)  # (inputs,)
+    is_bin = torch.arange(len(feature), device=device) >= blocks.n_columns
+    seen = seen[feature] * torch.where(is_bin, float(recipe.encoded), 1.0)
+    owners = [feature % min(s, *hidden)]
     owners += [torch.arange(units, device=device) % min(s, *hidden) for units in hidden]
     masks = [
         (a.unsqueeze(1) == b).float() if recipe.additive else torch.ones(len(a), len(b)) for a, b in pairwise(owners)

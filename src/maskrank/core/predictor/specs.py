@@ -51,8 +51,11 @@ def predictor_from_spec(
 def _stacked_mlp(spec: Spec, tensors: dict[str, Tensor], n_outputs: int, make_net: NetMaker | None) -> Predictor:
     layers = range(spec["layers"])
     weights, biases = ([tensors[f"{part}.{i}"] for i in layers] for part in ("weights", "biases"))
-    buffers = ("edges", "centre", "scale")
-    encoding = PiecewiseLinearEncoding(*(tensors[f"encoding.{name}"] for name in buffers)) if spec["encoded"] else None
+    encoding = None
+    if spec["encoded"]:
+        edges, centre, scale = (tensors[f"encoding.{name}"] for name in ("edges", "centre", "scale"))
+        numeric = tensors.get("encoding.numeric")  # not there where all columns hold numbers
+        encoding = PiecewiseLinearEncoding(edges, centre, scale, numeric)
     return StackedMLP(weights, biases, spec["activation"], encoding)
 
 

@@ -1,4 +1,4 @@
-"""The training of the final predictor: a net on the chosen s columns and nothing else.
+"""The training of the final predictor: a net on the columns of chosen and required features and nothing else.
 
 Small MLPs trained anew on the chosen columns predict better than the operator, which has to serve every subset
 (`fit_predictor`). A net of the user's own is fine-tuned at m* instead (`fine_tune`). `make_predictor` decides.
@@ -14,10 +14,11 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.adam import Adam
-from maskrank.core.engine.encoding import PiecewiseLinearEncoding, bins_per_feature
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding, bins_per_column
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.training_loop import BestMoment, constant, train
 from maskrank.core.method.operators import Operator
@@ -36,7 +37,7 @@ class FittedPredictor:
     Attributes
     ----------
     predictor : Predictor
-        (rows, s) -> (rows, outputs).
+        (rows, columns) -> (rows, outputs): takes the columns of the chosen features, then of the required ones.
     held_out : Predictor
         The members that did not learn from the validation rows, which may judge them.
     """
@@ -67,7 +68,7 @@ def make_predictor(
     subset : Tensor (s,)
         m*, the chosen features.
     worth : FeatureWorth
-        Their scores.
+        Their scores, and behind them those of the required features.
     learn_all : bool
         Whether new nets may learn from validation rows too.
     """
@@ -113,17 +114,18 @@ def fit_predictor(
     subset : Tensor (s,)
         The chosen features.
     worth : FeatureWorth
-        Their scores.
+        Their scores, and behind them those of the required features.
     learn_all : bool
         Whether nets may learn from validation rows.
     """
     settings = config.predictor
-    x = torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in (rows, validation)])  # (n, s)
+    (x, blocks), (held_out, _) = rows.chosen(subset), validation.chosen(subset)
+    x = torch.cat([x, held_out])  # (n, columns)
     y = torch.cat([rows.y, validation.y])
     n_folds = count_folds(len(rows), len(validation), settings) if learn_all else 1
     folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator)
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
-    members = _untrained(task, x[: len(rows)], worth, folds, varied=varied, config=config, generator=generator)
+    members = _untrained(task, x[: len(rows)], worth, blocks, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(
         members,
         task,
@@ -173,22 +175,24 @@ def _untrained(
     task: Task,
     x: Tensor,
     worth: FeatureWorth,
+    blocks: Blocks,
     folds: Folds,
     *,
     varied: bool,
     config: TrainConfig,
     generator: torch.Generator,
 ) -> Members:
-    """Members of the recipes that the training rows (n, s) allow."""
+    """Members of the recipes that the training rows (n, columns) allow."""
     settings = config.predictor
-    n_bins = bins_per_feature(x.shape[1], len(x), settings) if varied else 0
+    n_bins = bins_per_column(blocks.n_numeric, len(x), settings) if varied else 0
     recipes = usable_recipes(settings, varied=varied, encoded=n_bins > 0)
     encoded = any(recipe.encoded for recipe in recipes)
     return start_members(
         recipes,
         folds,
-        PiecewiseLinearEncoding.fit(x, n_bins, settings) if encoded else None,
+        PiecewiseLinearEncoding.fit(x, n_bins, settings, blocks.numeric) if encoded else None,
         worth,
+        blocks,
         n_outputs=task.n_outputs,
         activation=config.activation,
         config=settings,

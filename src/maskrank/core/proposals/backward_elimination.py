@@ -17,14 +17,26 @@ from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.rows import Batch, Rows
 from maskrank.core.method.tasks import Task
-from maskrank.core.proposals.kernel_ridge import eliminate_by_kernel
+from maskrank.core.proposals.kernel_ridge import Inputs, eliminate_by_kernel
 from maskrank.core.proposals.ridge import eliminate_by_ridge
-from maskrank.core.proposals.statistics import orthonormal_basis, standardised, unit_length, values_of
+from maskrank.core.proposals.statistics import (
+    explained_by,
+    how_many_fit,
+    orthonormal_basis,
+    split_features,
+    standardised,
+    unit_length,
+    values_of,
+    wilson_hilferty,
+)
 
 
 def few_rows(rows: Rows, config: EliminationConfig) -> bool:
-    """Whether kernel ridge regression is used: fewer rows than features, and not more than it can take."""
-    return len(rows) < min(rows.n_features, config.max_kernel_rows + 1)
+    """Whether kernel ridge regression is used: fewer rows than columns, and not more than it can take.
+
+    Columns, not features: a ridge regression of more columns than rows fits any target.
+    """
+    return len(rows) < min(int(rows.blocks.starts[rows.n_features]), config.max_kernel_rows + 1)
 
 
 @torch.no_grad()
@@ -48,20 +60,38 @@ def eliminate(
     """
     batches = _draw_rows(parts, config.max_rows, generator)
     target = _numeric_target(task, torch.cat([batch.y for batch in batches]), config.clip)
-    n, d = len(target), parts[0].n_features
+    n, d, blocks = len(target), parts[0].n_features, parts[0].blocks
     if few_rows(parts[0], config):
-        max_features = max(wanted, int(config.kernel_work / n**2))
-        features = _most_correlated(batches, target, d, max_features, config.clip)
-        x = unit_length(_values(batches, features)).t() * math.sqrt(n)  # of deviation 1
+        features = _most_correlated(batches, target, d, int(config.kernel_work / n**2), wanted, config.clip)
+        x = _kernel_inputs(batches, torch.cat([features, parts[0].required]), n)
         exact = len(parts[0]) <= config.max_exact_rows
         order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:
-        features = torch.arange(d, device=target.device)
+        features = _most_correlated(batches, target, d, config.max_ridge_features, wanted, config.clip)
         columns = standardised(_values(batches, features), config.clip)
-        order = eliminate_by_ridge(columns, target, size, ridge=config.ridge, config=config)
+        if parts[0].n_required:
+            columns, target = _beside(standardised(_values(batches, parts[0].required), config.clip), columns, target)
+        order = eliminate_by_ridge(
+            columns, target, size, blocks=blocks.only(features), ridge=config.ridge, config=config
+        )
     else:
         return []
     return features[order[:wanted]].tolist()
+
+
+def _kernel_inputs(batches: Sequence[Batch], features: Tensor, n: int) -> Inputs:
+    """Features of which each makes distances of the same mean square, whatever the number of its columns."""
+    blocks = batches[0].blocks.only(features)
+    x = unit_length(_values(batches, features)).t() * math.sqrt(n)  # of deviation 1
+    if not blocks.is_single:
+        x = x / blocks.widths[blocks.feature_of].to(x).sqrt()
+    return Inputs(x, blocks, batches[0].n_required)
+
+
+def _beside(required: Tensor, columns: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Columns and target without what required columns tell of them, which stay in the model: (k, n), (n, outputs)."""
+    basis = orthonormal_basis(required.t(), min_size=1e-2)
+    return columns - (columns @ basis) @ basis.t(), target - basis @ (basis.t() @ target)
 
 
 def _draw_rows(parts: Sequence[Rows], max_rows: int, generator: torch.Generator) -> list[Batch]:
@@ -82,17 +112,26 @@ def _numeric_target(task: Task, y: Tensor, clip: float) -> Tensor:
     return (columns / size).float()
 
 
-def _most_correlated(batches: Sequence[Batch], target: Tensor, d: int, max_features: int, clip: float) -> Tensor:
-    """The features whose standardised columns correlate most with the target, sorted: (at most max_features,)."""
-    features = torch.arange(d, device=target.device)
-    if d <= max_features:
+def _most_correlated(
+    batches: Sequence[Batch], target: Tensor, d: int, max_columns: int, wanted: int, clip: float
+) -> Tensor:
+    """The features that correlate most with the target, sorted: so many wanted, or those of so many columns: (k,)."""
+    features, blocks = torch.arange(d, device=target.device), batches[0].blocks
+    if int(blocks.starts[d]) <= max(wanted, max_columns):
         return features
     basis = orthonormal_basis(target)
-    blocks = torch.split(features, max(1, limits.SCREENED // len(target)))
-    explained = [(standardised(_values(batches, some), clip) @ basis).square().sum(dim=1) for some in blocks]
-    return torch.cat(explained).topk(max_features).indices.sort().values
+    parts = [
+        explained_by(basis, standardised(_values(batches, some), clip), blocks.only(some), len(target) // 4)
+        for some in split_features(blocks, d, limits.SCREENED // len(target), target.device)
+    ]
+    explained, rank = (torch.cat(some) for some in zip(*parts, strict=True))
+    freedom = basis.shape[1] * rank
+    strength = explained if blocks.is_single else wilson_hilferty(len(target) * explained, freedom)
+    best = strength.topk(d).indices
+    n_features = max(min(wanted, d), how_many_fit(blocks.widths.to(best.device)[best], max_columns))
+    return best[:n_features].sort().values
 
 
 def _values(batches: Sequence[Batch], features: Tensor) -> Tensor:
-    """Columns of all rows, each as a row: (k, n)."""
+    """The columns of some features in all rows, each as a row: (columns, n)."""
     return torch.cat([values_of(batch, features) for batch in batches], dim=1)

@@ -61,6 +61,7 @@ def cross_fit(
     rows : Rows
         Of many, some are drawn.
     subsets : Tensor (subsets, s)
+        The nets see the required features, too. A narrower subset has zeros where a wider one has columns.
     max_steps : int
         Of each net; ``config.max_batches`` is a bound, too.
     """
@@ -69,12 +70,13 @@ def cross_fit(
     n = min(len(rows), settings.max_rows) // folds * folds
     index = torch.randperm(len(rows), generator=generator)[:n].to(rows.device)
     batch = rows.take(index)
-    values, y = batch.columns(subsets), batch.y  # (subsets, n, s)
+    subsets, y = batch.with_required(subsets), batch.y
+    values = batch.columns(subsets)  # (subsets, n, columns of the widest subset)
     held_out = torch.arange(n).view(folds, -1)
-    sizes = (subsets.shape[1], *settings.hidden, task.n_outputs)
+    sizes = (values.shape[2], *settings.hidden, task.n_outputs)
     n_models = len(subsets) * len(decays)  # of one subset and one decay; each has a net for every fold
     nets = start_nets(folds, sizes, config.activation, generator).take(torch.arange(folds).repeat(n_models))
-    nets = nets.to(rows.device)
+    nets = _scaled_to_inputs(nets, rows.blocks.column_counts(subsets)).to(rows.device)
 
     def outputs_on(places: Tensor) -> Tensor:
         """Of each fold's nets on its own rows: (folds, some) -> (subsets * decays, folds * some, outputs)."""
@@ -95,6 +97,15 @@ def cross_fit(
         losses = task.loss(outputs, y).mean(dim=1).view(len(subsets), len(decays))
         outputs = outputs.unflatten(0, losses.shape)[torch.arange(len(subsets)), losses.argmin(dim=1)]  # type: ignore[no-untyped-call]
     return _judged(task, index, outputs, y)
+
+
+@torch.no_grad()
+def _scaled_to_inputs(nets: StackedMLP, n_columns: Tensor) -> StackedMLP:
+    """Start weights of variance 1 / inputs, in place, for nets of subsets with so many columns: (subsets,)."""
+    first = nets.weights[0]  # (subsets * nets of each, columns of the widest subset, hidden)
+    factor = (first.shape[1] / n_columns).sqrt().repeat_interleave(len(first) // len(n_columns))
+    first.mul_(factor.view(-1, 1, 1))
+    return nets
 
 
 def _train(

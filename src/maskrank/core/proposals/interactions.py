@@ -25,9 +25,35 @@ from maskrank.core.proposals.statistics import (
 PAIR_TESTS = 3  # of each pair: product of standardised columns, product of cosines, joint test
 
 
+@dataclass(frozen=True)
+class PairedColumns:
+    """Columns among which pairs are sought.
+
+    Attributes
+    ----------
+    owner : Tensor (k,)
+        The feature of each column; two columns of one feature are no pair.
+    columns, order : Tensor (k, n)
+        Standardised columns, and the ``argsort`` of the values.
+    """
+
+    owner: Tensor
+    columns: Tensor
+    order: Tensor
+
+    def only(self, places: Tensor) -> PairedColumns:
+        """Some of them."""
+        return PairedColumns(self.owner[places], self.columns[places], self.order[places])
+
+    def places_of(self, features: Tensor) -> Tensor:
+        """The columns of some features."""
+        return torch.isin(self.owner, features).nonzero().squeeze(1)
+
+
 def best_partners(
     tables: list[tuple[Tensor, Tensor]],
     columns: Tensor,
+    owner: Tensor,
     directions: Tensor,
     known: Tensor,
     *,
@@ -35,21 +61,23 @@ def best_partners(
     n_partners: int,
     max_correlation: float,
 ) -> Tensor:
-    """The pairs whose products correlate most with the target: one partner of each feature, several of a known one.
+    """The pairs whose products correlate most with the target: one partner of each column, several of a known one.
 
     Parameters
     ----------
     tables : list of (Tensor (k, n), Tensor (k, n))
-        A pair's products are those of its first feature in a left table and its second in the right one.
+        A pair's products are those of its first column in a left table and its second in the right one.
     columns : Tensor (k, n)
         Standardised.
+    owner : Tensor (k,)
+        The feature of each column; two columns of one feature are no pair.
     directions : Tensor (n, q)
     known : Tensor
-        Places of features known to matter.
+        Places of columns of features known to matter.
     n_pairs, n_partners : int
-        How many pairs: in all, and of each known feature.
+        How many pairs: in all, and of each known column.
     max_correlation : float
-        Features correlated more than this make no pair: their product is the square of either.
+        Columns correlated more than this make no pair: their product is the square of either.
 
     Returns
     -------
@@ -59,14 +87,13 @@ def best_partners(
     k = len(tables[0][0])
 
     def strengths(first: Tensor) -> Tensor:
-        """Squared correlations of the products of some features with all: (some, k)."""
+        """Squared correlations of the products of some columns with all: (some, k)."""
         strength = tables[0][0].new_zeros((len(first), k))
         for left, right in tables:
             for direction in directions.t():
                 strength += ((left[first] * direction) @ right.t()).square_()
         strength.masked_fill_((columns[first] @ columns.t()).abs() > max_correlation, -1.0)
-        strength[torch.arange(len(first)), first] = -1.0
-        return strength
+        return strength.masked_fill_(owner[first].unsqueeze(1) == owner, -1.0)
 
     blocks = torch.split(torch.arange(k, device=directions.device), max(1, limits.SCREENED // k))
     best = [strengths(first).max(dim=1) for first in blocks]
@@ -134,32 +161,24 @@ class JointPairs:
     config: ScreeningConfig
 
     @classmethod
-    def promising(
-        cls,
-        features: Tensor,
-        columns: Tensor,
-        order: Tensor,
-        directions: Tensor,
-        known: Tensor,
-        config: ScreeningConfig,
-    ) -> JointPairs:
-        """The pairs among some features whose products of cosines correlate most with the target, taken together.
+    def promising(cls, paired: PairedColumns, directions: Tensor, known: Tensor, config: ScreeningConfig) -> JointPairs:
+        """The pairs among some columns whose products of cosines correlate most with the target, taken together.
 
         Parameters
         ----------
-        features : Tensor (k,)
-        columns, order : Tensor (k, n)
-            Standardised columns, and the ``argsort`` of the values.
+        paired : PairedColumns
+            Of numbers.
         directions : Tensor (n, q)
             Of the target.
         known : Tensor
-            Places of features known to matter.
+            Places of columns of features known to matter.
         """
-        cosines = [cosine_of_ranks(order, k) for k in config.joint_cosines]
+        cosines = [cosine_of_ranks(paired.order, k) for k in config.joint_cosines]
         tables = [(left, right) for left in cosines for right in cosines]
         partners = best_partners(
             tables,
-            columns,
+            paired.columns,
+            paired.owner,
             directions,
             known,
             n_pairs=config.n_joint_pairs,
@@ -169,9 +188,9 @@ class JointPairs:
         first, second = partners.unbind(dim=1)
         own = torch.stack([some[side] for side in (first, second) for some in cosines], dim=1)
         products = torch.stack([left[first] * right[second] for left, right in tables], dim=1)
-        interactions = without_main_effects(products, first, second, columns, order, config)
+        interactions = without_main_effects(products, first, second, paired.columns, paired.order, config)
         both = torch.cat([own, interactions], dim=1)
-        return cls(features[partners], both, both @ both.transpose(1, 2), config)
+        return cls(paired.owner[partners], both, both @ both.transpose(1, 2), config)
 
     def restart(self, basis: Tensor) -> None:
         """Project out an orthonormal basis, and nothing else: (n, k)."""
@@ -183,7 +202,7 @@ class JointPairs:
         overlap = self.columns @ basis  # (p, columns, k)
         self.gram = self.gram - overlap @ overlap.transpose(1, 2)
 
-    def evidence(self, directions: Tensor, n: int, d: int, known: Tensor) -> Tensor:
+    def evidence(self, directions: Tensor, n: int, d: int, known: Tensor, n_known: int | None = None) -> Tensor:
         """Evidence of each pair, corrected for the number of pairs: (p,).
 
         A pair must be significant among all pairs, and either feature as a partner of the other: chance may give a
@@ -196,9 +215,11 @@ class JointPairs:
         n : int
             Degrees of freedom that remain.
         d : int
-            Features in all.
+            Columns among which pairs are sought, of all features.
         known : Tensor
             Features known to matter.
+        n_known : int, optional
+            Their columns among which pairs are sought; one of each, unless told otherwise.
         """
         q, ridge, own = directions.shape[1], self.config.ridge, len(self.config.joint_cosines)
         width = self.columns.shape[1]
@@ -213,7 +234,7 @@ class JointPairs:
         together = corrected_evidence(wilson_hilferty(total, width * q), PAIR_TESTS * d * (d - 1) / 2)
         as_partners = corrected_evidence(z, PAIR_TESTS * d).amin(dim=1)
         is_known = torch.isin(self.pairs, known)  # (p, 2)
-        to_known = corrected_evidence(z, PAIR_TESTS * d * max(1, len(known)))
+        to_known = corrected_evidence(z, PAIR_TESTS * d * max(1, len(known) if n_known is None else n_known))
         to_known = to_known.masked_fill(~is_known, torch.inf).amin(dim=1)
         evidence = torch.where(is_known.any(dim=1), to_known, torch.minimum(together, as_partners))
         used_up = self.gram.diagonal(dim1=1, dim2=2).amax(dim=1) < self.config.min_new

@@ -4,35 +4,88 @@ The leave-one-out error of a ridge regression has a closed form (PRESS, Allen 19
 2004). Its derivative by a mask on the inputs ranks the features, as the selector's derivative does for the nets; many
 are eliminated by it, as in recursive feature elimination (Guyon et al. 2002). Once few survive, and rows are few, each
 deletion and then some exchanges are evaluated: a derivative says little about the removal of one of five.
+
+Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
+from maskrank.core.data.blocks import Blocks
 
 
-def eliminate_by_kernel(x: Tensor, target: Tensor, size: int, *, exact: bool, config: EliminationConfig) -> Tensor:
-    """Places of all features: the s survivors first, then those eliminated last.
+@dataclass(frozen=True)
+class Inputs:
+    """What a kernel sees of the rows.
+
+    Attributes
+    ----------
+    x : Tensor (n, columns)
+        The mean squared distance that a feature makes is the same for all: a column of deviation 1, or several that
+        have this together.
+    blocks : Blocks
+        The columns of each feature.
+    n_required : int
+        The last so many features stay in the kernel.
+    """
+
+    x: Tensor
+    blocks: Blocks
+    n_required: int = 0
+
+    @classmethod
+    def single(cls, x: Tensor) -> Inputs:
+        """Every column is a feature: (n, k)."""
+        return cls(x, Blocks.single(x.shape[1]))
+
+    @property
+    def n_features(self) -> int:
+        """Features that can be eliminated: k."""
+        return len(self.blocks) - self.n_required
+
+    @property
+    def scale(self) -> float:
+        """Twice the number of all features, by which squared distances are divided."""
+        return 2 * len(self.blocks)
+
+    def only(self, features: Tensor) -> Inputs:
+        """Some of the features, and the required ones."""
+        required = torch.arange(self.n_features, len(self.blocks), device=features.device)
+        features = torch.cat([features, required])
+        return Inputs(self.x[:, self.blocks.columns_of(features)], self.blocks.only(features), self.n_required)
+
+    def distances(self) -> Tensor:
+        """Squared distances of rows: (n, n)."""
+        return squared_distances(self.x)
+
+    def distances_of(self, feature: int) -> Tensor:
+        """Squared distances of rows in one feature: (n, n)."""
+        columns = torch.arange(int(self.blocks.starts[feature]), int(self.blocks.starts[feature + 1]))
+        return squared_distances(self.x[:, columns.to(self.x.device)])
+
+
+def eliminate_by_kernel(x: Inputs, target: Tensor, size: int, *, exact: bool, config: EliminationConfig) -> Tensor:
+    """Places of all features but the required ones: the s survivors first, then those eliminated last.
 
     Parameters
     ----------
-    x : Tensor (n, k)
-        Features of deviation 1.
+    x : Inputs
     target : Tensor (n, outputs)
     exact : bool
         Whether each deletion is evaluated once few features survive, and then exchanges in a subset that is not too
         large. One evaluation is cubic in the rows.
     """
-    surviving, inverse_width = torch.arange(x.shape[1], device=x.device), 1.0
+    surviving, inverse_width = torch.arange(x.n_features, device=target.device), 1.0
     eliminated: list[Tensor] = []  # the last ones in front
     while len(surviving) > size:
-        some = x[:, surviving]
+        some = x.only(surviving)
         # At the width that suits the features best, a stronger mask helps the informative ones and no other.
         inverse_width = best_inverse_width(some, target, inverse_width, config)
         if exact and len(surviving) <= config.exact_from:
@@ -53,13 +106,13 @@ def eliminate_by_kernel(x: Tensor, target: Tensor, size: int, *, exact: bool, co
 
 
 def exchange(
-    x: Tensor, target: Tensor, surviving: Tensor, eliminated: Tensor, inverse_width: float, config: EliminationConfig
+    x: Inputs, target: Tensor, surviving: Tensor, eliminated: Tensor, inverse_width: float, config: EliminationConfig
 ) -> tuple[Tensor, Tensor]:
     """Exchange one survivor at a time for an eliminated feature, while the leave-one-out error falls.
 
     Parameters
     ----------
-    x : Tensor (n, k)
+    x : Inputs
     surviving, eliminated : Tensor (s,), Tensor (k - s,)
         Sorted; and the last eliminated first.
 
@@ -69,14 +122,14 @@ def exchange(
         A survivor that leaves is in front of the eliminated ones.
     """
     for _ in range(config.exchange_rounds if len(surviving) and len(eliminated) else 0):
-        some = x[:, surviving]
+        some = x.only(surviving)
         inverse_width = best_inverse_width(some, target, inverse_width, config)
-        scale = inverse_width / (2 * len(surviving))
-        distances = squared_distances(some)
+        scale = inverse_width / some.scale
+        distances = some.distances()
         without_each = errors_without(some, target, inverse_width, ridge=config.kernel_ridge)
         least_needed = without_each.argsort(stable=True)[: config.n_leaving].tolist()
-        reduced = [distances - squared_distances(some[:, [out]]) for out in least_needed]
-        added = [squared_distances(x[:, [j]]) for j in eliminated[: config.n_entering].tolist()]
+        reduced = [distances - some.distances_of(out) for out in least_needed]
+        added = [x.distances_of(j) for j in eliminated[: config.n_entering].tolist()]
         errors = torch.stack(
             [_errors(((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
         )  # (leaving, entering)
@@ -91,9 +144,9 @@ def exchange(
     return surviving, eliminated
 
 
-def best_inverse_width(x: Tensor, target: Tensor, start: float, config: EliminationConfig) -> float:
+def best_inverse_width(x: Inputs, target: Tensor, start: float, config: EliminationConfig) -> float:
     """The inverse squared width of the lowest leave-one-out error, by halving and doubling of a start."""
-    distances = squared_distances(x) / (2 * x.shape[1])
+    distances = x.distances() / x.scale
     lowest, highest = config.kernel_widths
 
     def error(inverse_width: float) -> float:
@@ -110,32 +163,31 @@ def best_inverse_width(x: Tensor, target: Tensor, start: float, config: Eliminat
     return min(errors, key=errors.__getitem__)
 
 
-def leave_one_out_importance(x: Tensor, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+def leave_one_out_importance(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
     """Minus the derivative of the leave-one-out error by a mask on the inputs: (k,).
 
     The kernel is K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
 
     Parameters
     ----------
-    x : Tensor (n, k)
-        Features of deviation 1.
+    x : Inputs
     target : Tensor (n, outputs)
     inverse_width : float
         c.
     """
     with torch.enable_grad():
-        mask = torch.ones(x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
-        distances = _distances((x * mask) @ x.t())
-        error = leave_one_out_error(distances * (inverse_width / (2 * x.shape[1])), target, ridge=ridge)
+        mask = torch.ones(len(x.blocks), dtype=x.x.dtype, device=x.x.device, requires_grad=True)
+        of_columns = mask if x.blocks.is_single else mask[x.blocks.feature_of.to(mask.device)]
+        distances = _distances((x.x * of_columns) @ x.x.t())
+        error = leave_one_out_error(distances * (inverse_width / x.scale), target, ridge=ridge)
         (slope,) = torch.autograd.grad(error, mask)
-    return -slope
+    return -slope[: x.n_features]
 
 
-def errors_without(x: Tensor, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+def errors_without(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
     """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
-    distances = squared_distances(x)
-    scale = inverse_width / (2 * x.shape[1])
-    return _errors(((distances - squared_distances(x[:, [j]])) * scale for j in range(x.shape[1])), target, ridge)
+    distances, scale = x.distances(), inverse_width / x.scale
+    return _errors(((distances - x.distances_of(j)) * scale for j in range(x.n_features)), target, ridge)
 
 
 def _errors(exponents: Iterable[Tensor], target: Tensor, ridge: float) -> Tensor:

@@ -21,7 +21,16 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.matching_pursuit import Dictionary, Residual
 from maskrank.core.proposals.proposal import FeatureGroup, features_of, round_robin
 from maskrank.core.proposals.ridge import eliminate_by_ridge
-from maskrank.core.proposals.statistics import orthonormal_basis, standardised, target_directions, values_of
+from maskrank.core.proposals.statistics import (
+    cosine_of_ranks,
+    explained_by,
+    how_many_fit,
+    orthonormal_basis,
+    split_features,
+    standardised,
+    target_directions,
+    values_of,
+)
 from maskrank.core.proposals.univariate import univariate_evidence
 
 
@@ -68,8 +77,9 @@ def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, gener
 def screen_single_features(task: Task, rows: Rows, config: ScreeningConfig) -> Tensor:
     """Evidence of each feature alone, where no more is screened: (d,). It is reproducible for the same rows."""
     index = _draw_rows(rows, config, torch.Generator().manual_seed(0))
-    directions = orthonormal_basis(target_directions(task.as_numeric(rows.y[index]), config))
-    return univariate_evidence(rows.take(index), rows.n_features, directions, config)
+    batch = rows.take(index)
+    residual = _beyond_required(batch, target_directions(task.as_numeric(rows.y[index]), config), config)
+    return univariate_evidence(batch, rows.n_features, residual.directions(), config, residual.given)
 
 
 @torch.no_grad()
@@ -101,12 +111,16 @@ def correlated_features(
     batch, n = rows.take(index), len(index)
     chosen = torch.tensor(significant, device=rows.device)
     basis = orthonormal_basis(standardised(values_of(batch, chosen), config.clip).t())  # (n, k or fewer)
-    blocks = torch.split(torch.arange(rows.n_features, device=rows.device), max(1, limits.SCREENED // n))
-    explained = torch.cat(
-        [(standardised(values_of(batch, some), config.clip) @ basis).square().sum(dim=1) for some in blocks]
-    )
-    k = basis.shape[1]
-    z = (n * explained - k) / math.sqrt(2 * k)  # of a chi-squared variable: mean k, variance 2k
+    basis = basis if rows.blocks.is_single else basis[:, : max(1, int(config.max_basis_share * n))]
+    parts = [
+        explained_by(
+            basis, standardised(values_of(batch, some), config.clip), rows.blocks.only(some), config.max_block_rank
+        )
+        for some in split_features(rows.blocks, rows.n_features, limits.SCREENED // n, rows.device)
+    ]
+    explained, rank = (torch.cat(some) for some in zip(*parts, strict=True))
+    freedom = basis.shape[1] * rank
+    z = (n * explained - freedom) / (2 * freedom).sqrt()  # of a chi-squared variable: its mean, twice it its variance
     z[chosen] = 0.0
     best = z.topk(min(max_features, len(z)))
     return [
@@ -119,17 +133,30 @@ def _draw_rows(rows: Rows, config: ScreeningConfig, generator: torch.Generator) 
     return torch.randperm(len(rows), generator=generator)[: config.max_rows].to(rows.device)
 
 
+def _beyond_required(batch: Batch, target: Tensor, config: ScreeningConfig) -> Residual:
+    """The target less what the required features tell of it, by their columns and cosines of numbers: (n, q)."""
+    if not batch.n_required:
+        return Residual.of(target, config)
+    required = torch.arange(len(batch.blocks) - batch.n_required, len(batch.blocks), device=target.device)
+    x, room = values_of(batch, required), max(1, int(config.max_basis_share * len(batch)))
+    order = x[batch.blocks.only(required).numeric.to(x.device)].argsort(dim=1)
+    effects = [standardised(x, config.clip)]
+    if len(x) + config.n_main_cosines * len(order) <= room:
+        effects += [cosine_of_ranks(order, k) for k in range(1, config.n_main_cosines + 1)]
+    return Residual.of(target, config, orthonormal_basis(torch.cat(effects).t(), math.sqrt(config.min_new))[:, :room])
+
+
 def _screen(
     rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, passes: int, config: ProposalConfig
 ) -> Screen:
     batch, d, screening = rows.take(index), rows.n_features, config.screening
-    target = target_directions(y, screening)
-    univariate = univariate_evidence(batch, d, orthonormal_basis(target), screening)
-    groups = _pursued_groups(batch, target, univariate, known, wanted, passes, screening)
+    residual = _beyond_required(batch, target_directions(y, screening), screening)
+    univariate = univariate_evidence(batch, d, residual.directions(), screening, residual.given)
+    linear_order = _linear_elimination_order(batch, univariate, residual.copy(), wanted, config)
+    groups = _pursued_groups(batch, residual, univariate, known, wanted, passes, screening)
     best = univariate.topk(min(wanted, d))
     singles = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
     evidence = {**{group: screening.marginal_weight * value for group, value in singles.items()}, **groups}
-    linear_order = _linear_elimination_order(batch, univariate, target, wanted, config)
     listed = round_robin(groups, singles, [(j,) for j in linear_order])
     significant = {group: evidence[group] for group in listed if evidence.get(group, 0.0) > 0}
     return Screen(listed, significant, linear_order, univariate)
@@ -137,7 +164,7 @@ def _screen(
 
 def _pursued_groups(
     batch: Batch,
-    target: Tensor,
+    residual: Residual,
     univariate: Tensor,
     known: frozenset[int],
     wanted: int,
@@ -148,35 +175,43 @@ def _pursued_groups(
 
     The last pass goes on with groups that are not significant, up to ``wanted``.
     """
-    d, residual = len(univariate), Residual.of(target, config)
+    d = len(univariate)
     groups: dict[FeatureGroup, float] = {}
     for number in range(1, passes + 1):
         directions = residual.directions()
-        singles = univariate if number == 1 else univariate_evidence(batch, d, directions, config)
+        singles = univariate
+        if number > 1:
+            singles = univariate_evidence(batch, d, directions, config, residual.given)
         now_known = sorted(known.union(features_of(groups)))
         atoms = Dictionary.promising(batch, singles, directions, now_known, config)
         before = len(groups)
         atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
-        if len(groups) in (before, wanted) or number == passes or len(batch) * d > config.max_reread_values:
+        n_values = len(batch) * batch.blocks.n_columns
+        if len(groups) in (before, wanted) or number == passes or n_values > config.max_reread_values:
             atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
             break
     return groups
 
 
 def _linear_elimination_order(
-    batch: Batch, univariate: Tensor, target: Tensor, wanted: int, config: ProposalConfig
+    batch: Batch, univariate: Tensor, residual: Residual, wanted: int, config: ProposalConfig
 ) -> list[int]:
     """Features that a linear matching pursuit takes, in reverse order of a linear backward elimination."""
-    screening = config.screening
-    ranked = univariate.argsort(descending=True, stable=True)[: max(1, screening.max_pursuit_values // len(batch))]
-    atoms = Dictionary.linear(
-        len(univariate), ranked, standardised(values_of(batch, ranked), screening.clip), screening
-    )
+    screening, target = config.screening, residual.target
+    ranked = univariate.argsort(descending=True, stable=True)
+    widths = batch.blocks.widths.to(ranked.device)[ranked]
+    ranked = ranked[: how_many_fit(widths, screening.max_pursuit_values // len(batch))]
+    atoms = Dictionary.linear(batch, len(univariate), ranked, screening)
     taken: dict[FeatureGroup, float] = {}
-    atoms.pursue(Residual.of(target, screening), taken, wanted, significant_only=False)
+    atoms.pursue(residual, taken, wanted, significant_only=False)
     features = torch.tensor(features_of(taken), device=ranked.device)
     if not len(features):
         return []
+    blocks = batch.blocks.only(features)
     columns = standardised(values_of(batch, features), screening.clip)
-    order = eliminate_by_ridge(columns, target, 0, ridge=screening.linear_ridge, config=config.elimination)
+    if residual.given is not None:
+        columns = columns - (columns @ residual.given) @ residual.given.t()
+    # Columns of several features may depend on each other; those that the pursuit took one by one do not.
+    ridge = screening.linear_ridge if blocks.is_single else screening.ridge
+    order = eliminate_by_ridge(columns, target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
     return features[order].tolist()

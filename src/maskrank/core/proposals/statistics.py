@@ -1,9 +1,9 @@
 """Statistics behind the screens: columns and bases of features, sums of squares, corrected evidence.
 
-A feature is a row of n values here. It is tested by its standardised column, clipped so that an outlier counts for
+A column is a row of n values here. It is tested by its standardised values, clipped so that an outlier counts for
 little, and by cosines of its ranks. Under the null hypothesis a sum of squares is chi-squared. `wilson_hilferty`
 brings it to a standard normal deviate z. `corrected_evidence` is z²/2, a gain in log-likelihood, less the log of the
-number of tests (Bonferroni).
+number of tests (Bonferroni). A feature of several columns is tested as a whole by its `orthonormal_blocks`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,34 @@ import math
 import torch
 from torch import Tensor
 
+from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Batch
+
+_MIN_EIGENVALUE = 1e-3  # of a block's correlations, against the largest: below it a column depends on the others
 
 
 def values_of(batch: Batch, features: Tensor) -> Tensor:
-    """Some columns, each as a row: (features, n)."""
+    """The columns of some features, feature by feature, each as a row: (columns, n)."""
     return batch.columns(features.unsqueeze(0)).squeeze(0).t().contiguous()
+
+
+def split_features(blocks: Blocks, d: int, max_columns: int, device: torch.device) -> tuple[Tensor, ...]:
+    """The first d features in runs of about so many columns: features are never cut, and a run has one at least."""
+    _, counts = torch.unique_consecutive(blocks.starts[:d] // max(1, max_columns), return_counts=True)
+    runs: tuple[Tensor, ...] = torch.arange(d, device=device).split(counts.tolist())  # type: ignore[no-untyped-call]
+    return runs
+
+
+def how_many_fit(sizes: Tensor, room: int) -> int:
+    """How many of some things, taken in their order, have together at most this size; one at least: (k,)."""
+    return max(1, int((sizes.cumsum(0) <= room).sum()))
+
+
+def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
+    """Sums of the rows of each owner 0..n-1: (rows, ...) -> (n, ...)."""
+    return values.new_zeros((n, *values.shape[1:])).index_add_(0, owner, values)
 
 
 def target_directions(y: Tensor, config: ScreeningConfig) -> Tensor:
@@ -46,6 +67,51 @@ def orthonormal_basis(columns: Tensor, min_size: float = 1e-5) -> Tensor:
     u, size, _ = torch.linalg.svd(columns, full_matrices=False)
     basis: Tensor = u[:, size > min_size]
     return basis
+
+
+def orthonormal_blocks(columns: Tensor, blocks: Blocks, max_rank: int) -> Tensor:
+    """An orthonormal basis of the span of each feature's columns, in their place: (columns, n).
+
+    Rows that are left over are 0. One column is its own basis. Of many columns the leading principal directions count.
+
+    Parameters
+    ----------
+    columns : Tensor (columns, n)
+        Standardised.
+    """
+    basis, widths, n = columns.clone(), blocks.widths, columns.shape[1]
+    for width in torch.unique(widths[widths > 1]).tolist():
+        features = (widths == width).nonzero().squeeze(1)
+        for some in torch.split(features, max(1, limits.SCREENED // (width * n))):
+            places = (blocks.starts[some].unsqueeze(1) + torch.arange(width)).to(columns.device)
+            part = columns[places].double()  # (some, width, n)
+            sizes, vectors = torch.linalg.eigh(part @ part.transpose(1, 2))  # rising
+            kept = sizes > _MIN_EIGENVALUE * sizes[:, -1:].clamp(min=1e-6)
+            kept[:, : max(0, width - max_rank)] = False
+            scales = torch.where(kept, sizes.clamp(min=1e-12).rsqrt(), 0.0)
+            basis[places] = (scales.unsqueeze(2) * (vectors.transpose(1, 2) @ part)).to(columns.dtype)
+    return basis
+
+
+def explained_by(basis: Tensor, columns: Tensor, blocks: Blocks, max_rank: int) -> tuple[Tensor, Tensor]:
+    """Squared length of the projections of each feature's orthonormal columns on a basis, and how many these are.
+
+    Parameters
+    ----------
+    basis : Tensor (n, k)
+        Orthonormal.
+    columns : Tensor (columns, n)
+        Standardised.
+
+    Returns
+    -------
+    explained, rank : Tensor (features,), Tensor (features,)
+    """
+    if blocks.is_single:
+        return (columns @ basis).square().sum(dim=1), torch.ones(len(columns), device=columns.device)
+    rows, owner = orthonormal_blocks(columns, blocks, max_rank), blocks.feature_of.to(columns.device)
+    explained = sum_by_owner((rows @ basis).square().sum(dim=1), owner, len(blocks))
+    return explained, sum_by_owner(rows.square().sum(dim=1), owner, len(blocks)).round().clamp(min=1)
 
 
 def standardised(x: Tensor, clip: float) -> Tensor:
@@ -82,10 +148,44 @@ def cosine_of_ranks(order: Tensor, k: int) -> Tensor:
     return torch.empty_like(values).scatter_(1, order, values)
 
 
-def wilson_hilferty(chi_squared: Tensor, freedom: int) -> Tensor:
+def wilson_hilferty(chi_squared: Tensor, freedom: int | Tensor) -> Tensor:
     """A chi-squared variable as a standard normal deviate, by its cube root (Wilson and Hilferty 1931)."""
     variance = 2 / (9 * freedom)
-    return ((chi_squared / freedom) ** (1 / 3) - (1 - variance)) / math.sqrt(variance)
+    deviation = variance.sqrt() if isinstance(variance, Tensor) else math.sqrt(variance)
+    return ((chi_squared / freedom) ** (1 / 3) - (1 - variance)) / deviation
+
+
+def skewness_corrected(overlaps: Tensor, skewness: Tensor) -> Tensor:
+    """Deviates of a skewed distribution as standard normal ones, as if they were of a gamma distribution.
+
+    The sum of a skewed target over the few rows of a rare level is skewed, too: in its longer tail a deviate says less.
+
+    Parameters
+    ----------
+    overlaps, skewness : Tensor (k, q)
+    """
+    shape = 4 / skewness.square().clamp(min=1e-4)
+    in_tail = overlaps * skewness > 0
+    size = overlaps.abs()
+    normal = ((1 + size / shape.sqrt()) ** (1 / 3) - (1 - 1 / (9 * shape))) * 3 * shape.sqrt()
+    return torch.where(in_tail, torch.minimum(normal.clamp(min=0), size), size)
+
+
+def quadratic_form_z(form: Tensor, half_variance: Tensor, freedom: Tensor) -> Tensor:
+    """A quadratic form of mean 0, its diagonal left out, as a standard normal deviate, as if it were chi-squared.
+
+    Products of different rows alone count: a square says nothing of what rows have in common, and the squares of a
+    target that is seldom far from 0 are large in a few rows. So that levels of a row or two are no evidence.
+
+    Parameters
+    ----------
+    form, half_variance : Tensor (k,)
+    freedom : Tensor (k,)
+        Degrees of freedom of the chi-squared variable.
+    """
+    deviations = form / half_variance.clamp(min=1e-6).sqrt()  # of sqrt(2) standard deviations
+    freedom = freedom.clamp(min=1e-6)
+    return wilson_hilferty((freedom + freedom.sqrt() * deviations).clamp(min=0), freedom)
 
 
 def corrected_evidence(z: Tensor, n_tests: Tensor | float) -> Tensor:

@@ -1,7 +1,8 @@
 """Shapley values of single predictions: what each chosen feature adds to the prediction of a row.
 
 The game of a row is its prediction from a subset of the chosen features, by nets that were trained with random masks
-(`subset_predictor`): on-manifold Shapley values (Frye et al. 2021; Jethani et al. 2022).
+(`subset_predictor`): on-manifold Shapley values (Frye et al. 2021; Jethani et al. 2022). Required features come before
+the others in every order: theirs are the values of a game without the others.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import ScoreConfig
-from maskrank.core.scoring.shapley import Game, antithetic_gains, exact_row_shares
+from maskrank.core.scoring.shapley import Game, antithetic_gains, exact_row_shares, in_precedence
 from maskrank.core.scoring.subset_predictor import SubsetPredictor
 
 Decode = Callable[[Tensor], Tensor]  # (rows, outputs) of the nets -> (rows, predictions)
@@ -31,8 +32,8 @@ def explain_rows(
 
     Parameters
     ----------
-    x : Tensor (n, s)
-        The chosen columns, scaled.
+    x : Tensor (n, columns)
+        Of the chosen features, then of the required ones; scaled.
     decode : callable
         Outputs of the nets as predictions, in the units of y.
 
@@ -43,20 +44,27 @@ def explain_rows(
     values : Tensor (n, s, predictions)
         Over the features they add up to the prediction from all of them, less the base.
     """
-    s = predictor.n_features
-    orders = None if 2**s <= config.explained_subsets else _draw_orders(s, config, generator)
+    s, n_required = predictor.n_features, predictor.n_required
+    sizes = [s - n_required, n_required] if n_required else [s]
+    orders = [None if 2**k <= config.explained_subsets else _draw_orders(k, config, generator) for k in sizes]
     base = decode(predictor.constant.double().unsqueeze(0))[0]
     x = x.clamp(-_FARTHEST, _FARTHEST).to(predictor.constant.dtype)
-    at_once = limits.EXPLAINED // (s * (2**s if orders is None else s))
+    subsets = max(2**k if order is None else k for k, order in zip(sizes, orders, strict=True))
+    at_once = limits.EXPLAINED // (s * subsets)
     parts = []
     for rows in torch.split(x, max(1, min(at_once, limits.EXPLAINED_ROWS))):
-        game = _game(predictor, rows, decode, base)
-        if orders is None:
-            parts.append(exact_row_shares(game, len(rows), s))
-        else:
-            pairs = (antithetic_gains(game, order.expand(len(rows), -1)) for order in orders)
-            parts.append(sum(pairs, torch.zeros(())) / len(orders))
+        games = in_precedence(_game(predictor, rows, decode, base), len(rows), s, n_required)
+        shares = [_row_shares(game, len(rows), k, order) for (game, k), order in zip(games, orders, strict=True)]
+        parts.append(torch.cat(shares, dim=1))
     return base, torch.cat(parts)
+
+
+def _row_shares(game: Game, n: int, s: int, orders: Tensor | None) -> Tensor:
+    """By all subsets of s players, or by these orders of them (pairs, s) for all rows: (n, s, outputs)."""
+    if orders is None:
+        return exact_row_shares(game, n, s)
+    pairs = (antithetic_gains(game, order.expand(n, -1)) for order in orders)
+    return sum(pairs, torch.zeros(())) / len(orders)
 
 
 def add_up_to(values: Tensor, base: Tensor, predictions: Tensor, *, together: bool) -> Tensor:

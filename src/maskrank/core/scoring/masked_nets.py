@@ -1,8 +1,10 @@
 """Nets that predict from any part of the chosen features: cross-fitted MLPs, trained with random masks.
 
-It is the paper's operator once more, on the columns of m* alone and with masks of every size. A masked feature is 0,
-its mean, and so is its piecewise-linear encoding, which no value of the feature has. Such nets give on-manifold Shapley
-values (Frye et al. 2021; Jethani et al. 2022), and random masks keep them from overfitting.
+It is the paper's operator once more, on the columns of m* alone and with masks of every size. A mask bit switches all
+inputs of a feature: its columns, and the piecewise-linear encoding of those that hold numbers. A masked input is 0: a
+column's mean, and an encoding that no value has. Such nets give on-manifold Shapley values (Frye et al. 2021; Jethani
+et al. 2022), and random masks keep them from overfitting. Required features come before all others: masks have a part
+of the required ones alone, or all of them and a part of the others.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import ScoreConfig, TrainConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.engine.adam import Adam
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.foreach import lerp_
@@ -59,26 +62,34 @@ class MaskedNets:
     Parameters
     ----------
     nets : StackedMLP
+        On all columns of the features.
+    blocks : Blocks, optional
+        The columns of each feature; without, every column is a feature.
+    n_required : int
+        The last so many features come before the others in every order.
     """
 
-    def __init__(self, nets: StackedMLP) -> None:
-        self.nets = nets
+    def __init__(self, nets: StackedMLP, blocks: Blocks | None = None, n_required: int = 0) -> None:
+        encoding, n_inputs = nets.encoding, nets.weights[0].shape[1]
+        n_columns = n_inputs if encoding is None else encoding.n_columns
+        self.nets, self.n_required = nets, n_required
+        self.blocks = Blocks.single(n_columns) if blocks is None else blocks
+        self._n_bins = (n_inputs - n_columns) // self.blocks.n_numeric if n_inputs > n_columns else 0
+        self._feature = self.blocks.of_inputs(self._n_bins).to(nets.weights[0].device)  # (inputs,)
+        # Whether every feature is one column with as many bins as the others have.
+        self._alike = self.blocks.is_single and (not self._n_bins or bool(self.blocks.numeric.all()))
 
     def copy(self) -> MaskedNets:
         """The same nets once more, to be trained."""
-        return MaskedNets(copy.deepcopy(self.nets).requires_grad_(True))
-
-    @property
-    def bits_per_input(self) -> int:
-        """Inputs of a feature: itself, and its bins."""
-        encoding = self.nets.encoding
-        return 1 if encoding is None else encoding.n_inputs // encoding.n_features
+        return MaskedNets(copy.deepcopy(self.nets).requires_grad_(True), self.blocks, self.n_required)
 
     def masked(self, inputs: Tensor, masks: Tensor) -> Tensor:
         """The inputs with 0 where a feature is masked: (..., inputs), (..., s) -> (..., inputs)."""
         bits = masks.to(inputs.dtype)
-        if self.bits_per_input > 1:
-            bits = torch.cat([bits, bits.repeat_interleave(self.bits_per_input - 1, dim=-1)], dim=-1)
+        if not self._alike:
+            bits = bits.index_select(-1, self._feature)
+        elif self._n_bins:  # faster than an index
+            bits = torch.cat([bits, bits.repeat_interleave(self._n_bins, dim=-1)], dim=-1)
         return inputs * bits
 
     @torch.no_grad()
@@ -87,9 +98,11 @@ class MaskedNets:
 
         The layer is linear, so that this is computed once for all subsets.
         """
+        weights, n_bins, s = self.nets.weights[0], self._n_bins, len(self.blocks)
+        if not self._alike:
+            own = [(self._feature == feature).nonzero().flatten() for feature in range(s)]
+            return torch.stack([inputs[..., some] @ weights[:, some] for some in own], dim=2)
         n_folds, n = inputs.shape[:2]
-        n_bins, s = self.bits_per_input - 1, inputs.shape[2] // self.bits_per_input
-        weights = self.nets.weights[0]
         by_columns = torch.einsum("frs,fsh->frsh", inputs[..., :s], weights[:, :s])
         if not n_bins:
             return by_columns
@@ -127,6 +140,8 @@ def train_masked_nets(
     y: Tensor,
     learned: Tensor,
     *,
+    blocks: Blocks,
+    n_required: int = 0,
     order: Tensor | None = None,
     start: MaskedNets | None = None,
     config: TrainConfig,
@@ -138,25 +153,35 @@ def train_masked_nets(
 
     Parameters
     ----------
-    x : Tensor (n, s)
+    x : Tensor (n, columns)
     y : Tensor (n,) or (n, outputs)
     learned : Tensor (folds, rows)
         The rows that each net learns from.
+    blocks : Blocks
+        The columns of each feature.
+    n_required : int
+        The last so many features are required.
     order : Tensor (folds, s), optional
         Masks are the first 0, 1, ... features of the fold's order alone (nested dropout, Rippel et al. 2014), not any
-        subset.
+        subset. Required features come first in it, and are in all masks.
     start : MaskedNets, optional
         Nets to go on with, for fewer steps, in place of new ones.
     """
-    settings, (n_folds, n_rows), s = config.score, learned.shape, x.shape[1]
-    masked = _untrained(task, x, n_folds, n_rows, config, generator) if start is None else start.copy()
+    settings, (n_folds, n_rows), s = config.score, learned.shape, len(blocks)
+    if start is None:
+        nets = _untrained(task, x, blocks.numeric, n_folds, n_rows, config, generator)
+        masked = MaskedNets(nets, blocks, n_required)
+    else:
+        masked = start.copy()
     nets, inputs = masked.nets, masked.nets.inputs(x)
     n_batch = min(settings.max_batch, max(settings.min_batch, n_rows // settings.batches_per_pass))
     folds = torch.arange(n_folds, device=x.device).unsqueeze(1)
 
     def loss_of() -> Tensor:
         index = learned[folds, torch.randint(n_rows, (n_folds, n_batch), generator=generator).to(x.device)]
-        masks = draw_masks((n_folds, n_batch), s, generator, order).to(x.device)
+        masks = draw_masks(
+            (n_folds, n_batch), s, generator, order, n_required=n_required, required_share=settings.required_share
+        ).to(x.device)
         outputs = nets.members(masked.masked(inputs[index], masks))
         return task.loss(outputs.flatten(0, 1).unsqueeze(0), y[index].flatten(0, 1)).mean() * n_folds
 
@@ -167,27 +192,54 @@ def train_masked_nets(
 
 
 def _untrained(
-    task: Task, x: Tensor, n_folds: int, n_rows: int, config: TrainConfig, generator: torch.Generator
-) -> MaskedNets:
-    """New nets for the columns of x, with an encoding where the rows suffice."""
-    settings, s = config.score, x.shape[1]
-    n_bins = _bins_per_feature(s, n_rows, settings)
-    encoding = PiecewiseLinearEncoding.fit(x, n_bins, config.predictor).to(x.device) if n_bins else None
-    sizes = (s * (n_bins + 1), *settings.hidden, task.n_outputs)
-    return MaskedNets(start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device))
+    task: Task,
+    x: Tensor,
+    numeric: Tensor,
+    n_folds: int,
+    n_rows: int,
+    config: TrainConfig,
+    generator: torch.Generator,
+) -> StackedMLP:
+    """New nets for the columns of x, with an encoding of those that hold numbers where the rows suffice."""
+    settings, n_numeric = config.score, int(numeric.sum())
+    n_bins = _bins_per_column(n_numeric, n_rows, settings)
+    encoding = PiecewiseLinearEncoding.fit(x, n_bins, config.predictor, numeric).to(x.device) if n_bins else None
+    sizes = (x.shape[1] + n_numeric * n_bins, *settings.hidden, task.n_outputs)
+    return start_nets(n_folds, sizes, config.activation, generator, encoding).to(x.device)
 
 
-def draw_masks(shape: tuple[int, ...], s: int, generator: torch.Generator, order: Tensor | None = None) -> Tensor:
+def draw_masks(
+    shape: tuple[int, ...],
+    s: int,
+    generator: torch.Generator,
+    order: Tensor | None = None,
+    *,
+    n_required: int = 0,
+    required_share: float = 0.0,
+) -> Tensor:
     """Random masks of every size 0..s, size k with a probability proportional to k + 1: (shape..., s) of bool.
 
     Larger ones are drawn more often because interactions can be learned from them alone. With an order (s,), all sizes
     are equally likely, and a mask is of the first features; of several orders (folds, s), each first index has its own.
+
+    Parameters
+    ----------
+    n_required : int
+        The last so many features are required, and come first in an order. A mask has part of them and none of the
+        others, or all of them and part of the others; with an order, all of them.
+    required_share : float
+        The share of masks with part of the required features.
     """
     if order is not None:
         places = order.argsort(dim=-1).cpu()
         places = places if order.dim() == 1 else places.unsqueeze(1)
-        return places < torch.randint(s + 1, (*shape, 1), generator=generator)
-    return torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator).sqrt()
+        return places < torch.randint(n_required, s + 1, (*shape, 1), generator=generator)
+    masks = torch.rand((*shape, s), generator=generator) < torch.rand((*shape, 1), generator=generator).sqrt()
+    if not n_required:
+        return masks
+    of_required = torch.rand((*shape, 1), generator=generator) < required_share
+    required = torch.arange(s) >= s - n_required
+    return torch.where(required, masks | ~of_required, masks & ~of_required)
 
 
 def _averaged_training(
@@ -208,7 +260,8 @@ def _averaged_training(
     return average
 
 
-def _bins_per_feature(s: int, n_rows: int, config: ScoreConfig) -> int:
-    """How many bins of the encoding the rows allow; 0 where these are too few."""
-    each = min(config.max_bins, min(config.max_bins_in_all, n_rows // config.rows_per_bin) // s)
+def _bins_per_column(n_numeric: int, n_rows: int, config: ScoreConfig) -> int:
+    """How many bins of the encoding the rows allow each column of numbers; 0 where these are too few."""
+    in_all = min(config.max_bins_in_all, n_rows // config.rows_per_bin)
+    each = min(config.max_bins, in_all // n_numeric) if n_numeric else 0
     return each if each >= config.min_bins else 0

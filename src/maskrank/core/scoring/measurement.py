@@ -23,14 +23,15 @@ class MeasuredScores:
     Attributes
     ----------
     value : ValueFunction
-        Of subsets of the chosen features, in the order of the table.
+        Of subsets of the chosen features, in the order of the table, and of the required ones, behind them.
     shares : Shares
-        Of these features, in the same order.
+        Of these features, in the same order. Required ones come first: theirs are shares of what they are worth
+        without the others, and the others' of what these add to all of them.
     curve : SizeCurve
-        The worth of the best 1, 2, ... of them.
+        The worth of the best 1, 2, ... of the chosen features, beside the required ones.
     worth : FeatureWorth
         What the predictor needs to know: the shares, and which features are useful: those that are enough, where
-        predictions were worse with all of them, else all.
+        predictions were worse with all of them, else all. Required ones are.
     """
 
     value: ValueFunction
@@ -55,17 +56,19 @@ def measure_scores(
     ----------
     rows, validation : Rows
     subset : Tensor (s,)
-        Features of these rows.
+        Features of these rows; the required ones are measured with them.
     learn_all : bool
         Whether nets may learn from validation rows; if not, these rows judge, and no others.
     """
     if not config.score.enabled:
         return None
-    parts = (rows, validation)
+    (x, blocks), (held_out, _) = rows.chosen(subset), validation.chosen(subset)
     value = fit_value_function(
         task,
-        torch.cat([part.all().columns(subset.unsqueeze(0))[0] for part in parts]),  # (n, s)
-        torch.cat([part.y for part in parts]),
+        torch.cat([x, held_out]),  # (n, columns)
+        torch.cat([rows.y, validation.y]),
+        blocks=blocks,
+        n_required=rows.n_required,
         n_training=None if learn_all else len(rows),
         config=config,
         generator=generator,
@@ -73,7 +76,7 @@ def measure_scores(
     shares = value.shares(config.score, generator)
     if not bool(shares.of_rows.isfinite().all()):
         return None
-    orders = cross_fitted_orders(shares.of_rows, len(value.inputs)).to(rows.device)
+    orders = cross_fitted_orders(shares.of_rows, len(value.inputs), rows.n_required).to(rows.device)
     along = value.along(orders, config=config, generator=generator)
     values, errors = values_by_size(along, orders)
     curve = size_curve(along, values, errors)
@@ -83,4 +86,5 @@ def measure_scores(
     judged = values[:, judges if bool(judges.any()) else ~judges]
     enough = enough_features(judged)
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
-    return MeasuredScores(value, shares, curve, FeatureWorth.of(shares.values, enough if others_hurt else None))
+    worth = FeatureWorth.of(shares.values, enough if others_hurt else None, n_required=rows.n_required)
+    return MeasuredScores(value, shares, curve, worth)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,24 +29,27 @@ class Ranking:
     names : tuple of str
         All d features.
     support : ndarray (d,) of bool
-        m*: which features are selected.
+        m*: which features are selected, and those that are required.
     raw_scores : ndarray (d,)
         -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
         added to all raw scores changes nothing that was learned. All 0 where every feature is selected, and the
-        selector had nothing to learn.
+        selector had nothing to learn. Required features, which the selector does not know, have the largest one.
     scores : ndarray (d,)
         Measured: for a selected feature its Shapley share of the loss that all of them save on held-out rows, in nats
         for classes and as a share of the variance for numbers; above 0, if only by a trace, and 0 for the rest.
+        Required features share what they save without the others, selected ones what these add to them.
         Without measured scores, the raw ones, anchored: 0 is an average feature that was left out.
     scores_std : ndarray (d,), optional
         Standard errors of measured scores; None where scores are not measured.
     evidence : ndarray (d,), optional
         What the screens say of each feature: a log-likelihood, corrected for multiple tests. It orders the features
-        that were left out.
+        that were left out. 0 for required features, which are not screened.
     explained : float, optional
-        What the selected features save together, the sum of their scores.
+        What the selected and the required features save together, the sum of their scores.
     baseline : float, optional
         The loss of the best constant answer in the same unit: ``explained / baseline`` is R², or its like for classes.
+    required : ndarray (d,) of bool, optional
+        Which features are in every subset, and not counted; None where there are none.
     """
 
     names: tuple[str, ...]
@@ -56,6 +60,7 @@ class Ranking:
     evidence: NDArray[np.float64] | None = None
     explained: float | None = None
     baseline: float | None = None
+    required: NDArray[np.bool_] | None = None
 
     @property
     def measured(self) -> bool:
@@ -68,42 +73,63 @@ class Ranking:
         return None if self.explained is None or not self.baseline else self.explained / self.baseline
 
     @property
+    def explained_by_required(self) -> float | None:
+        """What the required features save without the selected ones; None where scores are not measured."""
+        return None if self.explained is None else float(self.scores[self._required & (self.scores > _TRACE)].sum())
+
+    @property
     def shares(self) -> NDArray[np.float64] | None:
         """Each feature's part of what the selected ones explain together; None where that is nothing or unknown."""
         return None if self.explained is None or self.explained <= 0 else self.scores / self.explained
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """All features, the selected ones first and each group best first.
+        """All features: the required ones, the selected ones, then the rest, each group best first.
 
-        Selected features are ordered by their measured scores and the rest by their evidence, where there are such;
-        raw scores decide otherwise, and between equals.
+        Required and selected features are ordered by their measured scores and the rest by their evidence, where there
+        are such; raw scores decide otherwise, and between equals.
         """
         worth = np.zeros(len(self.names)) if self.evidence is None or not self.measured else self.evidence.copy()
         worth[self.support] = self.scores[self.support] if self.measured else 0.0
-        return np.lexsort((-self.raw_scores, -worth, ~self.support)).astype(np.int64)
+        return np.lexsort((-self.raw_scores, -worth, ~self.support, ~self._required)).astype(np.int64)
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """Names of the selected features, best first."""
-        return tuple(self.names[i] for i in self.order[: self.size])
+        """Names of the selected features, best first; without required ones."""
+        return tuple(self.names[i] for i in self.chosen)
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        """The selected features, best first; without required ones."""
+        return self.order[self.n_required : self.n_required + self.size]
 
     @property
     def size(self) -> int:
-        """s, the number of selected features."""
-        return int(self.support.sum())
+        """s, the number of selected features; required ones are not counted."""
+        return int(self.support.sum()) - self.n_required
+
+    @property
+    def n_required(self) -> int:
+        """The number of required features."""
+        return int(self._required.sum())
 
     @property
     def ranks(self) -> NDArray[np.int64]:
-        """1..s for the selected features, best first; s + 1 for the rest."""
+        """1..s for the selected features, best first; s + 1 for the rest, and 0 for required features."""
         ranks = np.full(len(self.names), self.size + 1, dtype=np.int64)
-        ranks[self.order[: self.size]] = np.arange(1, self.size + 1)
+        ranks[self.chosen] = np.arange(1, self.size + 1)
+        ranks[self._required] = 0
         return ranks
+
+    @property
+    def _required(self) -> NDArray[np.bool_]:
+        return np.zeros(len(self.names), dtype=bool) if self.required is None else self.required
 
     def to_dict(self) -> dict[str, Any]:
         """What goes into JSON: the selected names, best first, and every feature's scores."""
         return {
             "selected": list(self.selected),
+            "required": [self.names[i] for i in self.order[: self.n_required]],
             "scores": dict(zip(self.names, self.scores.tolist(), strict=True)),
             "raw_scores": dict(zip(self.names, self.raw_scores.tolist(), strict=True)),
             "scores_std": None
@@ -111,15 +137,13 @@ class Ranking:
             else dict(zip(self.names, self.scores_std.tolist(), strict=True)),
             "explained": self.explained,
             "explained_share": self.explained_share,
+            "explained_by_required": self.explained_by_required,
         }
 
     def __str__(self) -> str:
         width = max(len("feature"), *(len(name) for name in self.selected))
-        lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self._top(), 1)]
+        lines = [f"{rank:>4}  {self.names[i]:<{width}}  {self.scores[i]:+.4f}" for rank, i in enumerate(self.chosen, 1)]
         return "\n".join([f"{'rank':>4}  {'feature':<{width}}  score", *lines])
-
-    def _top(self) -> list[int]:
-        return [int(i) for i in self.order[: self.size]]
 
 
 def anchor(raw_scores: NDArray[np.float64], support: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -136,11 +160,12 @@ def rank_features(
     *,
     measured: MeasuredScores | None = None,
     evidence: Tensor | None = None,
+    redundant: Sequence[int] = (),
 ) -> Ranking:
-    """m*, Score(m*), and the measured scores or else the anchored form of Score(m*), for all columns of the table.
+    """m*, Score(m*), and the measured scores or else the anchored form of Score(m*), for all features of the table.
 
-    A feature outside the pool scores as an average one left out. A column that is no feature never scores above one
-    that is, nor one that does not vary above one that does.
+    A feature outside the pool scores as an average one left out. One that could not be chosen never scores above one
+    that could, nor one that does not vary above one that does.
 
     Parameters
     ----------
@@ -152,30 +177,43 @@ def rank_features(
         Which features the selector knows.
     features : Features
     measured : MeasuredScores, optional
-        Of the features of m*, in order.
+        Of the features of m*, in order, and of the required ones behind them.
     evidence : Tensor (d,), optional
-        Of all features.
+        Of all features that could be chosen.
+    redundant : sequence of int
+        Features that the significant ones predict. Where no share is left for a feature, these come before features
+        that nothing speaks for.
     """
-    support = np.zeros(len(features.names), dtype=bool)
-    support[list(features.columns_of(optimal))] = True
+    chosen = features.in_table[np.r_[optimal.cpu().numpy(), len(features) : len(features.in_table)]]
+    support, required = np.zeros((2, len(features.names)), dtype=bool)
+    support[chosen], required[features.required] = True, True
     raw_of_features = np.zeros(len(features))
     if selector is not None:
         raw_of_features = _feature_scores(selector, pool.places(optimal), pool, len(features))
     raw_scores = np.full(len(features.names), raw_of_features.min())
-    raw_scores[features.columns] = raw_of_features
+    raw_scores[features.candidates] = raw_of_features
     raw_scores[~features.varies] = np.nextafter(raw_scores[features.varies].min(), -np.inf)
-    of_columns = None if evidence is None else _of_columns(evidence.cpu().double().numpy(), features)
-    names = tuple(features.names)
+    raw_scores[required] = raw_scores[support & ~required].max()
+    of_table = None if evidence is None else _of_table(evidence.cpu().double().numpy(), features)
+    ranking = Ranking(
+        tuple(features.names),
+        support,
+        raw_scores,
+        raw_scores,
+        evidence=of_table,
+        required=required if features.n_required else None,
+    )
     if measured is None:
         left_out = ~support & features.varies if (~support & features.varies).any() else ~support
-        return Ranking(names, support, raw_scores, anchor(raw_scores, ~left_out), evidence=of_columns)
-    scores, errors = np.zeros(len(names)), np.zeros(len(names))
-    chosen = features.columns[optimal.cpu().numpy()]
+        return replace(ranking, scores=anchor(raw_scores, ~left_out))
+    scores, errors = np.zeros((2, len(features.names)))
     varies = features.varies[chosen]
-    shares: NDArray[np.float64] = measured.shares.non_negative(torch.from_numpy(varies)).numpy()
-    order = np.lexsort((-measured.shares.values.numpy(), ~varies))
+    shares: NDArray[np.float64] = measured.shares.non_negative(torch.from_numpy(varies), features.n_required).numpy()
+    speaks = (shares > 0) | np.isin(chosen, features.in_table[list(redundant)])
+    order = np.lexsort((-measured.shares.values.numpy(), ~speaks, -shares, ~varies))
     scores[chosen], errors[chosen] = shares + _traces(order), measured.shares.errors.numpy()
-    return Ranking(names, support, raw_scores, scores, errors, of_columns, float(shares.sum()), measured.value.baseline)
+    explained, baseline = float(shares.sum()), measured.value.baseline
+    return replace(ranking, scores=scores, scores_std=errors, explained=explained, baseline=baseline)
 
 
 def _traces(order: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -186,11 +224,12 @@ def _traces(order: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(_TRACE * (1 - order.argsort() / len(order)))
 
 
-def _of_columns(of_features: NDArray[np.float64], features: Features) -> NDArray[np.float64]:
-    """For all columns of the table, from values of the features; below all of them for other columns: (d,)."""
-    values = np.full(len(features.names), np.nextafter(of_features.min(), -np.inf))
-    values[features.columns] = of_features
+def _of_table(evidence: NDArray[np.float64], features: Features) -> NDArray[np.float64]:
+    """For all features of the table, from the evidence of those to choose from; below it for those that do not vary."""
+    values = np.full(len(features.names), np.nextafter(evidence.min(), -np.inf))
+    values[features.candidates] = evidence
     values[~features.varies] = values.min()
+    values[features.required] = 0.0
     return values
 
 

@@ -54,25 +54,62 @@ class Shares:
         errors = of_rows.std(dim=0) / math.sqrt(n) if n > 1 else torch.full_like(values, torch.inf)
         return cls(values, errors, float(values.sum()), of_rows)
 
-    def non_negative(self, possible: Tensor | None = None) -> Tensor:
+    def non_negative(self, possible: Tensor | None = None, n_required: int = 0) -> Tensor:
         """The nearest shares that are not below 0, of the same sum: (s,).
 
         A predictor may ignore a feature, so that none is worth less than nothing; an estimate below 0 is noise. The
         Euclidean projection takes the same amount from all others, which keeps their order, and never leads away from
-        shares that are not negative themselves. Where all players together have no value, all shares are 0.
+        shares that are not negative themselves. Where all players together have no value, all shares are 0. The sum of
+        the required players is kept, too, and that of the others, unless one of the sums is negative itself.
 
         Parameters
         ----------
         possible : Tensor (s,) of bool, optional
             Players that may have a share; a feature that does not vary has none.
+        n_required : int
+            The last so many players are required.
         """
         possible = torch.ones_like(self.values, dtype=torch.bool) if possible is None else possible
-        shares, values = torch.zeros_like(self.values), self.values[possible]
-        if self.total > 0 and len(values):
-            ranked = values.sort(descending=True).values
-            excess = (ranked.cumsum(0) - self.total) / torch.arange(1, len(ranked) + 1)
-            shares[possible] = (values - excess[int((ranked > excess).sum()) - 1]).clamp(min=0.0)
+        n_others = len(self.values) - n_required
+        of_required = min(max(float(self.values[n_others:].sum()), 0.0), max(self.total, 0.0))
+        shares = torch.zeros_like(self.values)
+        for part, total in ((slice(n_others), self.total - of_required), (slice(n_others, None), of_required)):
+            shares[part] = _projected(self.values[part], total, possible[part])
         return shares
+
+
+def in_precedence(game: Game, n: int, s: int, n_required: int) -> list[tuple[Game, int]]:
+    """The games whose shares are those of a game in which the required players come before all others in every order.
+
+    The others play for what they add to all required ones; these play among themselves, without the others. All shares
+    together add up to the value of all players.
+
+    Parameters
+    ----------
+    game : Game
+    n, s : int
+        Rows and players.
+    n_required : int
+        The last so many players come first.
+
+    Returns
+    -------
+    list of (Game, int)
+        The games and their numbers of players: of the others, then of the required ones, if there are any.
+    """
+    if not n_required:
+        return [(game, s)]
+
+    def of_required(masks: Tensor) -> Tensor:
+        return game(torch.cat([masks.new_zeros((*masks.shape[:-1], s - n_required)), masks], dim=-1))
+
+    with torch.no_grad():
+        without_others = of_required(torch.ones((1, n, n_required), dtype=torch.bool))
+
+    def of_others(masks: Tensor) -> Tensor:
+        return game(torch.cat([masks, masks.new_ones((*masks.shape[:-1], n_required))], dim=-1)) - without_others
+
+    return [(of_others, s - n_required), (of_required, n_required)]
 
 
 def exact_shares(game: Game, n: int, s: int) -> Shares:
@@ -155,6 +192,16 @@ def _gains(game: Game, places: Tensor) -> Tensor:
     values = torch.cat([game(places < some.view(-1, 1, 1)).double().cpu() for some in _split(sizes, n * s)])
     gains = values.diff(dim=0, prepend=torch.zeros_like(values[:1])).transpose(0, 1)  # (n, s, ...)
     return gains.gather(1, places.view(n, s, *[1] * (gains.dim() - 2)).expand_as(gains))
+
+
+def _projected(values: Tensor, total: float, possible: Tensor) -> Tensor:
+    """The nearest values that are not below 0, of this sum; 0 where a value is not possible: (s,)."""
+    projected, some = torch.zeros_like(values), values[possible]
+    if total > 0 and len(some):
+        ranked = some.sort(descending=True).values
+        excess = (ranked.cumsum(0) - total) / torch.arange(1, len(ranked) + 1)
+        projected[possible] = (some - excess[int((ranked > excess).sum()) - 1]).clamp(min=0.0)
+    return projected
 
 
 def _weighted(values: Tensor, weight: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ The smallest size within one standard error of the best one is enough (Breiman e
 of the difference between the two sizes on the same rows, which is far smaller than that of either. The features that
 are first for a row are those of the largest shares on the rows of other folds: a row has no part in the order by which
 it judges. In the choice of m* it may have had one, so that in wide tables with few rows the curve is somewhat too high.
+Required features are there from the first size on, and not counted.
 """
 
 from __future__ import annotations
@@ -76,21 +77,27 @@ class SizeCurve:
         return float(self.values[self.sizes == size][0]) / whole if whole > 0 else math.nan
 
 
-def cross_fitted_orders(of_rows: Tensor, n_folds: int) -> Tensor:
+def cross_fitted_orders(of_rows: Tensor, n_folds: int, n_required: int = 0) -> Tensor:
     """For each fold the features by their mean share on the rows of the other folds: (rows, s) -> (folds, s).
 
-    A single fold has no others, and takes its own.
+    A single fold has no others, and takes its own. Required features, the last ones, come first.
     """
     of_folds = of_rows.unflatten(0, (n_folds, -1)).mean(dim=1)  # type: ignore[no-untyped-call]
     others = of_folds.sum(dim=0) - of_folds if n_folds > 1 else of_folds
-    return torch.as_tensor(others.argsort(dim=1, descending=True, stable=True))
+    n_others = of_rows.shape[1] - n_required
+    order = torch.as_tensor(others[:, :n_others].argsort(dim=1, descending=True, stable=True))
+    required = torch.arange(n_others, of_rows.shape[1], device=order.device)
+    return torch.cat([required.expand(len(order), -1), order], dim=1)
 
 
 @torch.no_grad()
 def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]:
-    """Values and errors of rows by the first 1, 2, ... features of their fold's order: (folds, s) -> 2 x (s, rows)."""
+    """Values and errors of rows by the first features of their fold's order: (folds, s) -> 2 x (sizes, rows).
+
+    The first 1, 2, ... of them, after all required ones, which come first in an order.
+    """
     s, n = order.shape[1], value.n_rows
-    first = order.argsort(dim=1).cpu() < torch.arange(1, s + 1).view(-1, 1, 1)  # (sizes, folds, s)
+    first = order.argsort(dim=1).cpu() < torch.arange(value.n_required + 1, s + 1).view(-1, 1, 1)  # (sizes, folds, s)
     values, errors = [], []
     for some in torch.split(first, max(1, limits.MASKS // (n * s))):
         outputs = value.outputs(some.repeat_interleave(n // len(order), dim=1))

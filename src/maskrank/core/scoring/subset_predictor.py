@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.scoring.masked_nets import MaskedNets
 
@@ -33,7 +35,7 @@ def shrunk(outputs: Tensor, masks: Tensor, constant: Tensor, factors: Tensor) ->
 
 @dataclass(frozen=True)
 class SubsetPredictor:
-    """Predicts a row from any subset of its s chosen features.
+    """Predicts a row from any subset of its s features: the chosen ones, then the required ones.
 
     Attributes
     ----------
@@ -51,20 +53,26 @@ class SubsetPredictor:
 
     @property
     def n_features(self) -> int:
-        """The number s of chosen features."""
+        """The number s of chosen and required features."""
         return len(self.shrinkage) - 1
+
+    @property
+    def n_required(self) -> int:
+        """The last so many features come before the others in every order."""
+        return self.nets.n_required
 
     def cpu(self) -> SubsetPredictor:
         """A copy on the CPU."""
         nets = copy.deepcopy(self.nets.nets).cpu().requires_grad_(False)
-        return SubsetPredictor(MaskedNets(nets), self.constant.cpu(), self.shrinkage.cpu())
+        masked = MaskedNets(nets, self.nets.blocks, self.n_required)
+        return SubsetPredictor(masked, self.constant.cpu(), self.shrinkage.cpu())
 
     def outputs(self, x: Tensor, masks: Tensor) -> Tensor:
         """The mean of all nets' outputs, shrunk by size.
 
         Parameters
         ----------
-        x : Tensor (rows, s)
+        x : Tensor (rows, columns)
         masks : Tensor (subsets, rows, s) of bool
 
         Returns
@@ -74,7 +82,7 @@ class SubsetPredictor:
         return self.of_rows(x)(masks)
 
     def of_rows(self, x: Tensor) -> Callable[[Tensor], Tensor]:
-        """`outputs` of these rows (rows, s), as a function of the masks alone.
+        """`outputs` of these rows (rows, columns), as a function of the masks alone.
 
         What each feature adds to the first layer is computed once, for all subsets.
         """
@@ -94,9 +102,19 @@ class SubsetPredictor:
 
     def tensors(self) -> dict[str, Tensor]:
         """All its numbers; those of the nets by the names of their ``state_dict``."""
-        return {"constant": self.constant, "shrinkage": self.shrinkage, **self.nets.nets.state_dict()}
+        blocks = {"starts": self.nets.blocks.starts, "numeric": self.nets.blocks.numeric}
+        required = {"n_required": torch.tensor([self.n_required])}
+        return {
+            "constant": self.constant,
+            "shrinkage": self.shrinkage,
+            **blocks,
+            **required,
+            **self.nets.nets.state_dict(),
+        }
 
     @classmethod
     def of(cls, nets: StackedMLP, tensors: dict[str, Tensor]) -> SubsetPredictor:
         """From the nets that ``spec`` describes, and ``tensors``."""
-        return cls(MaskedNets(nets), tensors["constant"], tensors["shrinkage"])
+        blocks = Blocks(tensors["starts"], tensors["numeric"])
+        masked = MaskedNets(nets, blocks, int(tensors["n_required"]))
+        return cls(masked, tensors["constant"], tensors["shrinkage"])

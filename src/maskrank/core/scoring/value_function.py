@@ -1,6 +1,7 @@
 """v(S): the loss saved over the best constant answer by predicting from S alone, on rows that were not learned from.
 
-S is any subset of the chosen features m*. The predictions are those of nets trained with random masks (`masked_nets`),
+S is any subset of the chosen features m*, and of the required ones, which come before these: of S they are all in where
+any other is. The predictions are those of nets trained with random masks (`masked_nets`),
 shrunk towards the constant answer by a factor for each size of S, because a net that has little to go by overfits.
 Other rows than those it is applied to choose the factor: what is measured on a row, the row had no part in.
 """
@@ -15,20 +16,25 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import ScoreConfig, TrainConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.masked_nets import MaskedNets, ScoredRows, cross_fitted_rows, train_masked_nets
-from maskrank.core.scoring.shapley import Shares, exact_shares, sampled_shares
+from maskrank.core.scoring.shapley import Game, Shares, exact_shares, in_precedence, sampled_shares
 from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 
 
 @dataclass(frozen=True)
 class JudgedTable:
-    """The chosen columns, and which rows each net learns from and is judged on.
+    """The columns of the chosen features, and which rows each net learns from and is judged on.
 
     Attributes
     ----------
-    x : Tensor (n, s)
+    x : Tensor (n, columns)
     y : Tensor (n,) or (n, outputs)
+    blocks : Blocks
+        The columns of each of the s features.
+    n_required : int
+        The last so many features are required.
     rows : ScoredRows
     numbers : Tensor (folds, rows)
         Of the rows held out, as the caller counts them.
@@ -36,6 +42,8 @@ class JudgedTable:
 
     x: Tensor
     y: Tensor
+    blocks: Blocks
+    n_required: int
     rows: ScoredRows
     numbers: Tensor
 
@@ -76,8 +84,13 @@ class ValueFunction:
 
     @property
     def n_features(self) -> int:
-        """The number s of chosen features."""
+        """The number s of chosen and required features."""
         return self.shrinkage.shape[2] - 1
+
+    @property
+    def n_required(self) -> int:
+        """The last so many of them are required."""
+        return self.table.n_required
 
     @property
     def baseline(self) -> float:
@@ -112,7 +125,8 @@ class ValueFunction:
     def along(self, order: Tensor, *, config: TrainConfig, generator: torch.Generator) -> ValueFunction:
         """The same nets, trained on for the first 1, 2, ... features of each fold's order alone: (folds, s).
 
-        They are worth more there than nets for every subset, and only there they may be asked.
+        They are worth more there than nets for every subset, and only there they may be asked. Required features come
+        first in an order, and are in all of these subsets.
         """
         table = self.table
         nets = train_masked_nets(
@@ -120,6 +134,8 @@ class ValueFunction:
             table.x,
             table.y,
             table.rows.learned,
+            blocks=table.blocks,
+            n_required=table.n_required,
             order=order,
             start=self.predictor.nets,
             config=config,
@@ -129,22 +145,26 @@ class ValueFunction:
         return _judged(self.task, table, nets, self.predictor.constant, places, config.score)
 
     def shares(self, config: ScoreConfig, generator: torch.Generator) -> Shares:
-        """Shapley shares of the value of all features."""
-        n, s = self.n_rows, self.n_features
-        if s <= config.max_exact_size:
-            shares = exact_shares(self, n, s)
-        else:
-            affordable = max(config.min_pairs, config.max_evaluations // (2 * s * n))
-            shares = sampled_shares(
-                self,
-                n,
-                s,
-                min_pairs=config.min_pairs,
-                max_pairs=min(config.max_pairs, affordable),
-                sampling_share=config.sampling_share,
-                generator=generator,
-            )
+        """Shapley shares of the value of all features; required ones come before the others in every order."""
+        games = in_precedence(self, self.n_rows, self.n_features, self.n_required)
+        parts = [self._shares_of(game, s, config, generator) for game, s in games]
+        shares = parts[0] if len(parts) == 1 else Shares.of(torch.cat([part.of_rows for part in parts], dim=1))
         return replace(shares, errors=self.standard_errors(shares.of_rows.t()))
+
+    def _shares_of(self, game: Game, s: int, config: ScoreConfig, generator: torch.Generator) -> Shares:
+        n = self.n_rows
+        if s <= config.max_exact_size:
+            return exact_shares(game, n, s)
+        affordable = max(config.min_pairs, config.max_evaluations // (2 * s * n))
+        return sampled_shares(
+            game,
+            n,
+            s,
+            min_pairs=config.min_pairs,
+            max_pairs=min(config.max_pairs, affordable),
+            sampling_share=config.sampling_share,
+            generator=generator,
+        )
 
     def standard_errors(self, of_rows: Tensor) -> Tensor:
         """Of means over the rows: (values, rows) -> (values,).
@@ -166,6 +186,8 @@ def fit_value_function(
     x: Tensor,
     y: Tensor,
     *,
+    blocks: Blocks | None = None,
+    n_required: int = 0,
     n_training: int | None = None,
     config: TrainConfig,
     generator: torch.Generator,
@@ -174,14 +196,19 @@ def fit_value_function(
 
     Parameters
     ----------
-    x : Tensor (n, s)
-        The chosen columns; of many rows, some are drawn.
+    x : Tensor (n, columns)
+        Of the chosen features; of many rows, some are drawn.
     y : Tensor (n,) or (n, outputs)
+    blocks : Blocks, optional
+        The columns of each feature; without, every column is a feature.
+    n_required : int
+        The last so many features are required: they come before the others in every order.
     n_training : int, optional
         Only the first so many rows may be learned from, and the others judge. None cross-fits over all rows.
     """
-    settings = config.score
-    most = max(1, settings.max_evaluations // _subsets_of_a_row(x.shape[1], settings))
+    settings, blocks = config.score, Blocks.single(x.shape[1]) if blocks is None else blocks
+    s = len(blocks)
+    most = max(1, settings.max_evaluations // _subsets_of_a_row(s, n_required, settings))
     if n_training is None:
         kept = torch.randperm(len(y), generator=generator)[: settings.max_rows].to(y.device)
         x, y = x[kept], y[kept]
@@ -194,9 +221,14 @@ def fit_value_function(
         rows = ScoredRows(learned.unsqueeze(0), judging.unsqueeze(0))
     numbers = rows.held_out if n_training is not None else kept[rows.held_out]
     constant = task.constant(y if n_training is None else y[rows.learned[0]]).to(x.dtype)
-    nets = train_masked_nets(task, x, y, rows.learned, config=config, generator=generator)
-    places = torch.rand((*rows.held_out.shape, x.shape[1]), generator=generator).argsort(dim=2)
-    return _judged(task, JudgedTable(x, y, rows, numbers), nets, constant, places, settings)
+    table = JudgedTable(x, y, blocks, n_required, rows, numbers)
+    nets = train_masked_nets(
+        task, x, y, rows.learned, blocks=blocks, n_required=n_required, config=config, generator=generator
+    )
+    keys = torch.rand((*rows.held_out.shape, s), generator=generator)
+    keys[..., s - n_required :] -= 1.0
+    places = keys.argsort(dim=2) if not n_required else keys.argsort(dim=2).argsort(dim=2)
+    return _judged(task, table, nets, constant, places, settings)
 
 
 def _judged(
@@ -248,6 +280,7 @@ def _constant_losses(task: Task, constant: Tensor, y: Tensor) -> Tensor:
     return task.loss(constant.expand(1, len(y), -1), y)[0]
 
 
-def _subsets_of_a_row(s: int, config: ScoreConfig) -> int:
-    """How many subsets of each row are evaluated at least."""
-    return 2**s if s <= config.max_exact_size else 2 * s * config.min_pairs
+def _subsets_of_a_row(s: int, n_required: int, config: ScoreConfig) -> int:
+    """How many subsets of each row are evaluated at least: of the required features, and of the others."""
+    sizes = (s - n_required, n_required) if n_required else (s,)
+    return sum(2**k if k <= config.max_exact_size else 2 * k * config.min_pairs for k in sizes)

@@ -39,7 +39,8 @@ def reselect(
     pool = Pool(pool_with_random(order, rows.n_features, share=proposal.random_share, generator=generator))
     optimal = torch.tensor(sorted(order[:size]), device=rows.device)
     parts = [part.only(pool.features) for part in (rows, validation)]
-    everything = Rows(torch.cat([part.all().dense() for part in parts]), torch.cat([part.y for part in parts]))
+    values, y = torch.cat([part.all().dense() for part in parts]), torch.cat([part.y for part in parts])
+    everything = Rows(values, y, parts[0].blocks, rows.n_required)
     search = SearchSpace(pool, [(j,) for j in order], size)
     trainer = build_trainer(task, everything, parts[1], search, config=config, generator=generator)
     fine_tune_operator(trainer, optimal, batches=config.reselection.batches)

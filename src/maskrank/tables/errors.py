@@ -1,0 +1,37 @@
+"""The error of a table that can't be used, and the words of its messages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+_MOST_SHOWN = 8  # columns that a message names one by one
+
+
+class TableError(ValueError):
+    """A table that can't be used, and why: one line for each problem."""
+
+
+def raise_all(where: str, problems: Sequence[str]) -> None:
+    """Raise one error that lists every problem, or none if there is none."""
+    if problems:
+        raise TableError("\n".join(f"{where}: {problem}" for problem in problems))
+
+
+def listing(names: Iterable[str], most: int = _MOST_SHOWN) -> str:
+    """The first names, and how many there are."""
+    names = list(names)
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown + (f", … ({len(names)} in all)" if len(names) > most else "")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question about the nearest name, for the end of a message; empty where none is near."""
+    folded = {str(known).casefold(): str(known) for known in names}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def unknown(name: str, names: Sequence[str]) -> str:
+    """That there is no such column, and which is nearest."""
+    return f"there is no column {name!r}{nearest(name, names) or f'; there are {listing(names)}'}"
