@@ -30,7 +30,7 @@ def parsers(
     places = parser.add_subparsers(dest="section", required=True, metavar="SECTION")
     own = {}
     for name, (run, seeds) in sections.items():
-        own[name] = places.add_parser(name, parents=[common], help=run.__doc__, description=run.__doc__)
+        own[name] = places.add_parser(name, parents=[common], help=_escaped(run.__doc__), description=_escaped(run.__doc__))
         own[name].add_argument("--seeds", type=int, default=seeds)
     return parser, own
 
@@ -70,3 +70,8 @@ def run_section(sections: Sections, given: argparse.Namespace, prog: str) -> Non
     if given.out is not None:
         with given.out.open("a", encoding="utf-8") as file:
             file.write(f"\n{text}")
+
+
+def _escaped(text: str | None) -> str:
+    """A docstring as argparse takes it, where a per cent sign stands for itself."""
+    return (text or "").replace("%", "%%")
