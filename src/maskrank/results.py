@@ -135,9 +135,11 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
     no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
     stability = model.stability_
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
-    size, d = model.result_.size, len(model.result_.names)
+    size, required = model.result_.size, model.result_.n_required
+    d = len(model.result_.names) - required
+    beside = f", beside {required} required" if required else ""
     return [
-        ("chosen", f"all {d:,} features" if size == d else f"{size} of {d:,} features"),
+        ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
         (
             model.task_.metric.title,
             f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",

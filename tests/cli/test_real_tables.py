@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,11 @@ def test_required_columns_and_groups_are_handed_on(folder: Path, tmp_path: Path)
     shown, _ = call(*asked, "--group", tmp_path / "groups.json")
     assert "person" in shown
     shown, _ = call(*asked, "--require", "sex", "--json", tmp_path / "o.json")
-    assert json.loads((tmp_path / "o.json").read_text())["size"] == 1
+    document = json.loads((tmp_path / "o.json").read_text())
+    assert document["required"] == ["sex"]
+    assert document["size"] == len(document["selected"]) == 1
+    assert "1 of 4 features, beside 1 required" in shown
+    assert re.search(rf"^ +1 +{document['selected'][0]} ", shown, re.MULTILINE)
 
 
 def test_how_columns_were_read_is_told_when_asked(folder: Path) -> None:

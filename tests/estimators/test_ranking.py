@@ -40,6 +40,14 @@ def test_a_notebook_shows_twenty_rows_and_says_what_is_missing() -> None:
     assert page.text[-1] == "… and 1,480 more"
 
 
+def test_a_notebook_ranks_chosen_features_alone_and_shows_required_ones_above() -> None:
+    values, required = np.array([0.1, 0.5, 0.3, 0.0]), np.array([True, False, False, False])
+    ranking = Ranking(tuple("abcd"), values > 0, values, values, required=required)
+    page = ranking._repr_html_()
+    places = [page.index(f">{rank}</td><td style='text-align:left'>{name}<") for rank, name in ("–a", "1b", "2c")]
+    assert places == sorted(places)
+
+
 def measured() -> Ranking:
     support = np.array([True, False, True])
     scores, errors = np.array([0.1, 0.0, 0.3]), np.array([0.01, 0.0, 0.02])

@@ -83,17 +83,18 @@ def ranking_html(ranking: core.Ranking) -> str:
     shown, scores = ranking.order[:_MOST_ROWS], in_shown_unit(ranking, ranking.scores)
     unit = max(float(scores[shown].max()), 1e-12)
     head = _row("th", ("rank", "feature", "score", ""))
-    rows = [_feature(ranking, rank, int(i), float(scores[i]) / unit) for rank, i in enumerate(shown, 1)]
+    ranks = ranking.ranks
+    rows = [_feature(ranking, int(ranks[i]), int(i), float(scores[i]) / unit) for i in shown]
     more = len(ranking.names) - len(shown)
     note = f"<div style='opacity:.7'>… and {more:,} more</div>" if more else ""
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
 
 
 def _feature(ranking: core.Ranking, rank: int, i: int, length: float) -> str:
-    """One feature; one that was not chosen is muted, and a score below zero has no bar."""
+    """One feature; a required one has a dash for a rank, one left out is muted, a score below zero has no bar."""
     chosen, width = bool(ranking.support[i]), 10 * max(0.0, length)
     bar = f"<div style='background:{_BLUE if chosen else _GREY};height:.8em;width:{width:.2f}em'></div>"
-    cells = (str(rank) if chosen else "", escape(ranking.names[i]), score_text(ranking, i), bar)
+    cells = (str(rank or "–") if chosen else "", escape(ranking.names[i]), score_text(ranking, i), bar)
     return _row("td", cells, "" if chosen else "opacity:.6")
 
 
