@@ -108,7 +108,7 @@ def test_a_table_may_be_a_frame_of_any_columns() -> None:
     colour = rng.choice(["red", "green", "blue"], 90)
     X = pd.DataFrame({"x": rng.standard_normal(90), "colour": colour, "gap": np.where(rng.random(90) < 0.3, np.nan, 1)})
     y = np.where(colour == "red", "yes", "no")
-    table = Table(X, y, list(X), "kind", "classification", "labels")
+    table = Table(X=X, y=y, target="kind", task="classification", reason="labels")
     fits, failed = compare_methods(table, ["mrmr", "lasso"], [1], folds=3, quiet=True)
     assert not failed
     assert fits["selected"].tolist() == [[1]] * 6
