@@ -24,6 +24,7 @@ from maskrank.core.proposals.statistics import (
     unit_length,
     values_of,
     wilson_hilferty,
+    without_empty_rows,
 )
 
 
@@ -103,6 +104,9 @@ def test_each_feature_has_an_orthonormal_basis_of_its_own(generator: torch.Gener
     columns[3] = unit_length((columns[1] - columns[2]).unsqueeze(0))[0]
     blocks = Blocks.of_widths([1, 3, 3])
     basis = orthonormal_blocks(columns, blocks, max_rank=2)
+    rows, of_rows = without_empty_rows(basis, blocks)
+    assert of_rows.widths.tolist() == [1, 2, 2]
+    assert len(rows) == 5
     assert torch.equal(basis[0], columns[0])
     for own in (slice(1, 4), slice(4, 7)):
         squares = torch.linalg.eigvalsh(basis[own] @ basis[own].t())
@@ -125,3 +129,10 @@ def test_a_skewed_deviate_says_less_in_its_longer_tail() -> None:
     z = skewness_corrected(torch.tensor([[4.5], [-4.5]]), torch.tensor([[1.0], [1.0]])).flatten()
     assert float(z[0]) == pytest.approx(scipy.stats.norm.isf(tail), abs=0.35)
     assert float(z[1]) == 4.5
+
+
+def test_of_more_columns_than_rows_the_leading_directions_are_the_basis(generator: torch.Generator) -> None:
+    columns = standardised(torch.randn((30, 20), generator=generator), 3.0)
+    basis = orthonormal_blocks(columns, Blocks.of_widths([30]), max_rank=5)
+    leading = torch.linalg.svd(columns).Vh[:5]
+    torch.testing.assert_close(basis.t() @ basis, leading.t() @ leading, rtol=0, atol=1e-4)

@@ -129,6 +129,8 @@ class EliminationConfig:
         Bounds on the inverse squared width, against the mean squared distance of rows.
     max_rows, max_ridge_features : int
         Of the ridge regression that serves tables of many rows.
+    max_block_rank : int
+        Principal directions of a feature of many columns that it takes.
     ridge : float
         Its penalty, for columns of length 1.
     drop_share : float
@@ -157,6 +159,7 @@ class EliminationConfig:
     kernel_widths: tuple[float, float] = (2.0**-8, 2.0**4)  # not measured
     max_rows: int = 4096  # a time limit
     max_ridge_features: int = 1024  # a time limit
+    max_block_rank: int = 64  # a time limit
     ridge: float = 0.03  # not measured
     drop_share: float = 0.1  # not measured
     single_from: int = 256  # a time limit

@@ -23,11 +23,13 @@ from maskrank.core.proposals.statistics import (
     explained_by,
     how_many_fit,
     orthonormal_basis,
+    orthonormal_blocks,
     split_features,
     standardised,
     unit_length,
     values_of,
     wilson_hilferty,
+    without_empty_rows,
 )
 
 
@@ -68,12 +70,12 @@ def eliminate(
         order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:
         features = _most_correlated(batches, target, d, config.max_ridge_features, wanted, config.clip)
-        columns = standardised(_values(batches, features), config.clip)
+        columns, blocks = standardised(_values(batches, features), config.clip), blocks.only(features)
+        if not blocks.is_single:
+            columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, config.max_block_rank), blocks)
         if parts[0].n_required:
             columns, target = _beside(standardised(_values(batches, parts[0].required), config.clip), columns, target)
-        order = eliminate_by_ridge(
-            columns, target, size, blocks=blocks.only(features), ridge=config.ridge, config=config
-        )
+        order = eliminate_by_ridge(columns, target, size, blocks=blocks, ridge=config.ridge, config=config)
     else:
         return []
     return features[order[:wanted]].tolist()

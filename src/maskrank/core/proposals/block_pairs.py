@@ -7,7 +7,6 @@ values is a product of two kernels, one of either feature, so that no product of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from maskrank.core.proposals.statistics import (
     quadratic_form_z,
     split_features,
     sum_by_owner,
+    tail_freedom,
     unit_length,
 )
 
@@ -110,9 +110,8 @@ class BlockPairs:
         Orthonormal main effects of both.
     kernels : list of Tensor (some, n)
         Squared products of their kernels, of the first rows, off the diagonal.
-    moments : list of (float, float, float)
-        Sums of cubes and of fourth powers of these products, and of the squares of their rows' sums of squares, as
-        multiples of the sum of squares to the power of 3/2, 2 and 2.
+    moments : list of Tensor (3,)
+        Of these products, for `tail_freedom`.
     taken : Tensor (p,) of bool
         Which pairs were projected out.
     config : ScreeningConfig
@@ -122,7 +121,7 @@ class BlockPairs:
     factors: list[tuple[Tensor, Tensor]]
     main: list[Tensor]
     kernels: list[Tensor]
-    moments: list[tuple[float, float, float]]
+    moments: list[Tensor]
     taken: Tensor
     config: ScreeningConfig
 
@@ -208,7 +207,7 @@ class BlockPairs:
         """
         q = directions.shape[1]
         tested = zip(self.factors, self.main, self.kernels, self.moments, strict=True)
-        for (left, right), main, kernel, (cubes, fourths, rows) in tested:
+        for (left, right), main, kernel, moments in tested:
             rest = directions - main.t() @ (main @ directions)
             overlaps = [((left * direction) @ right.t()).square().sum() for direction in rest.t()]
             squares, share = rest.square(), kernel.shape[1] / len(kernel)  # (n, q)
@@ -217,24 +216,17 @@ class BlockPairs:
             uneven = n**4 * share * (squares[: len(kernel)] * (kernel @ squares)).sum()
             half_variance = torch.maximum(even, uneven).clamp(min=1e-6)
             freedom = q * len(left) * len(right) * even / half_variance
-            # Of the products of a row and another: skewness and kurtosis beyond those of a chi-squared variable.
-            third, fourth = (len(rest) ** (k / 2) * rest.pow(k).mean(dim=0).square().mean().sqrt() for k in (3, 4))
-            skewness = (8 / freedom).sqrt() + math.sqrt(2) * cubes * third.square()
-            kurtosis = 12 / freedom + 2 * fourths * fourth.square() + 12 * rows * (fourth - 1).clamp(min=0)
-            freedom = torch.minimum(8 / skewness.square(), 12 / kurtosis)
+            freedom = tail_freedom(freedom, rest, *moments)
             yield n**2 * (torch.stack(overlaps).sum() - diagonal.sum()), half_variance, freedom
 
 
-def _moments(kernel: Tensor) -> tuple[float, float, float]:
-    """Moments of all rows of a product of kernels, estimated by some: (some, n)."""
+def _moments(kernel: Tensor) -> Tensor:
+    """Sums of cubes, of fourth powers and of squared sums of rows, against the sum of squares: (some, n) -> (3,)."""
     share, squares = kernel.shape[1] / len(kernel), kernel.double().square()
-    total = max(share * float(squares.sum()), 1e-30)
-    cubes, fourths, rows = kernel.double().pow(3).sum(), squares.square().sum(), squares.sum(dim=1).square().sum()
-    return (
-        max(0.0, share * float(cubes)) / total**1.5,
-        share * float(fourths) / total**2,
-        share * float(rows) / total**2,
-    )
+    total = (share * squares.sum()).clamp(min=1e-30)
+    cubes, fourths, rows = (squares * kernel).sum(), squares.square().sum(), squares.sum(dim=1).square().sum()
+    moments = torch.stack([cubes.clamp(min=0) / total**1.5, fourths / total**2, rows / total**2])
+    return (share * moments).to(kernel.dtype)
 
 
 def _product_of_kernels(left: Tensor, right: Tensor) -> Tensor:

@@ -12,7 +12,13 @@ from torch import Tensor
 
 from maskrank.core.config import ScreeningConfig
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.proposals.statistics import orthonormal_blocks, quadratic_form_z, sum_by_owner, unit_length
+from maskrank.core.proposals.statistics import (
+    orthonormal_blocks,
+    quadratic_form_z,
+    sum_by_owner,
+    tail_freedom,
+    unit_length,
+)
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,13 @@ class BlockTests:
         share = remains / rank.clamp(min=1e-6)  # of the diagonal
         diagonal = share * (self.leverages @ directions.square().sum(dim=1))
         form = n * (sum_by_owner(squares, self.owner, b) - diagonal)
+        squares_of_rows = self.leverages - self.leverages.square()  # off the diagonal
+        total = squares_of_rows.sum(dim=1).clamp(min=1e-6)
+        cubes = (self.leverages * squares_of_rows).sum(dim=1) / total**1.5  # as if all columns were indicators
+        rows = squares_of_rows.square().sum(dim=1) / total**2
+        freedom = tail_freedom((q * remains).clamp(min=1e-6), directions, cubes, cubes.new_zeros(b), rows)
         variance = remains - share.square() * self.leverages.square().sum(dim=1)  # at most: eigenvalues are up to 1
-        return quadratic_form_z(form, q * variance, q * remains).masked_fill(remains < 1e-3, 0.0)
+        return quadratic_form_z(form, q * variance, freedom).masked_fill(remains < 1e-3, 0.0)
 
     def longest(self, new: Tensor) -> Tensor:
         """The largest squared length of a feature's rows: (rows,) -> (b,)."""

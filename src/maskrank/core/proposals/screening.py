@@ -7,7 +7,6 @@ the residual again. It proposes and decides nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,10 +25,12 @@ from maskrank.core.proposals.statistics import (
     explained_by,
     how_many_fit,
     orthonormal_basis,
+    orthonormal_blocks,
     split_features,
     standardised,
     target_directions,
     values_of,
+    without_empty_rows,
 )
 from maskrank.core.proposals.univariate import univariate_evidence
 
@@ -143,7 +144,7 @@ def _beyond_required(batch: Batch, target: Tensor, config: ScreeningConfig) -> R
     effects = [standardised(x, config.clip)]
     if len(x) + config.n_main_cosines * len(order) <= room:
         effects += [cosine_of_ranks(order, k) for k in range(1, config.n_main_cosines + 1)]
-    return Residual.of(target, config, orthonormal_basis(torch.cat(effects).t(), math.sqrt(config.min_new))[:, :room])
+    return Residual.of(target, config, orthonormal_basis(torch.cat(effects).t(), min_size=1e-2)[:, :room])
 
 
 def _screen(
@@ -209,9 +210,11 @@ def _linear_elimination_order(
         return []
     blocks = batch.blocks.only(features)
     columns = standardised(values_of(batch, features), screening.clip)
+    ridge = screening.linear_ridge
+    if not blocks.is_single:  # columns of two features may depend on each other; those taken one by one do not
+        ridge = screening.ridge
+        columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, screening.max_block_rank), blocks)
     if residual.given is not None:
         columns = columns - (columns @ residual.given) @ residual.given.t()
-    # Columns of several features may depend on each other; those that the pursuit took one by one do not.
-    ridge = screening.linear_ridge if blocks.is_single else screening.ridge
     order = eliminate_by_ridge(columns, target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
     return features[order].tolist()

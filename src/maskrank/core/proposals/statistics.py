@@ -85,12 +85,27 @@ def orthonormal_blocks(columns: Tensor, blocks: Blocks, max_rank: int) -> Tensor
         for some in torch.split(features, max(1, limits.SCREENED // (width * n))):
             places = (blocks.starts[some].unsqueeze(1) + torch.arange(width)).to(columns.device)
             part = columns[places].double()  # (some, width, n)
+            if width > n:  # the leading directions among the rows are fewer
+                sizes, vectors = torch.linalg.eigh(part.transpose(1, 2) @ part)
+                rows, sizes = vectors.transpose(1, 2)[:, -max_rank:], sizes[:, -max_rank:]
+                rows = rows * (sizes > _MIN_EIGENVALUE * sizes[:, -1:].clamp(min=1e-6)).unsqueeze(2)
+                basis[places] = 0.0
+                basis[places[:, : rows.shape[1]]] = rows.to(columns.dtype)
+                continue
             sizes, vectors = torch.linalg.eigh(part @ part.transpose(1, 2))  # rising
             kept = sizes > _MIN_EIGENVALUE * sizes[:, -1:].clamp(min=1e-6)
             kept[:, : max(0, width - max_rank)] = False
             scales = torch.where(kept, sizes.clamp(min=1e-12).rsqrt(), 0.0)
             basis[places] = (scales.unsqueeze(2) * (vectors.transpose(1, 2) @ part)).to(columns.dtype)
     return basis
+
+
+def without_empty_rows(basis: Tensor, blocks: Blocks) -> tuple[Tensor, Blocks]:
+    """Orthonormal blocks and the number of rows of each, without rows that are 0 but the first of a feature."""
+    kept = (basis.square().sum(dim=1) > 0.5).cpu()
+    kept[blocks.starts[:-1]] |= sum_by_owner(kept.long(), blocks.feature_of, len(blocks)) == 0
+    widths = sum_by_owner(kept.long(), blocks.feature_of, len(blocks))
+    return basis[kept.to(basis.device)], Blocks.of_widths(widths.tolist())
 
 
 def explained_by(basis: Tensor, columns: Tensor, blocks: Blocks, max_rank: int) -> tuple[Tensor, Tensor]:
@@ -169,6 +184,27 @@ def skewness_corrected(overlaps: Tensor, skewness: Tensor) -> Tensor:
     size = overlaps.abs()
     normal = ((1 + size / shape.sqrt()) ** (1 / 3) - (1 - 1 / (9 * shape))) * 3 * shape.sqrt()
     return torch.where(in_tail, torch.minimum(normal.clamp(min=0), size), size)
+
+
+def tail_freedom(freedom: Tensor, target: Tensor, cubes: Tensor, fourths: Tensor, rows: Tensor) -> Tensor:
+    """Degrees of freedom of a chi-squared variable as skewed and as heavy in its tail as a quadratic form is: (k,).
+
+    That of a rare class has more of both: a few of its rows that coincide in a rare level are no surprise.
+
+    Parameters
+    ----------
+    freedom : Tensor (k,)
+        Of the form, for a normal target.
+    target : Tensor (n, q)
+    cubes, fourths, rows : Tensor (k,)
+        Of the form's matrix off the diagonal: sums of cubes and of fourth powers, and of the squares of its rows' sums
+        of squares, divided by its sum of squares to the power of 3/2, 2 and 2.
+    """
+    scaled = target * math.sqrt(len(target))
+    third, fourth = (scaled.pow(k).mean(dim=0).square().mean().sqrt() for k in (3, 4))
+    skewness = (8 / freedom).sqrt() + math.sqrt(2) * cubes * third.square()
+    kurtosis = 12 / freedom + 2 * fourths * fourth.square() + 12 * rows * (fourth - 1).clamp(min=0)
+    return 1 / (skewness.square() / 8 + kurtosis / 12 - 1 / freedom)  # both excesses count; either alone is too little
 
 
 def quadratic_form_z(form: Tensor, half_variance: Tensor, freedom: Tensor) -> Tensor:
