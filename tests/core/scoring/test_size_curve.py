@@ -89,3 +89,8 @@ def test_curves_are_joined_and_cut() -> None:
     cut = joined.up_to(3, enough=2)
     assert (cut.values.tolist(), cut.enough, cut.best) == ([1, 2, 7], 2, 3)
     assert np.isnan(curve(-1, -2).share(1))
+
+
+def test_required_features_come_first_in_an_order_whatever_they_are_worth() -> None:
+    of_rows = torch.tensor([[9.0, 0.0, 1.0, -3.0], [9.0, 0.0, 1.0, -3.0], [0.0, 5.0, 1.0, 7.0], [0.0, 5.0, 1.0, 7.0]])
+    assert cross_fitted_orders(of_rows, 2, n_required=1).tolist() == [[3, 1, 2, 0], [3, 0, 2, 1]]

@@ -5,11 +5,13 @@ import copy
 import torch
 
 from maskrank.core.config import DEFAULT, CalibrationConfig
-from maskrank.core.data.features import Features
-from maskrank.core.data.rows import Rows
+from maskrank.core.data.blocks import Blocks
+from maskrank.core.data.features import Features, Pool
+from maskrank.core.data.rows import Held, InPlace, Rows, Scale
 from maskrank.core.data.subsets import draw_subsets
+from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.selector import Selector
-from maskrank.core.method.tasks import selector_loss
+from maskrank.core.method.tasks import BinaryTask, selector_loss
 from maskrank.core.method.training import train_dual_net
 from maskrank.core.recorder import Recorder
 from maskrank.core.selection.calibration import calibrate_selector, fit_selector, measured_losses
@@ -90,3 +92,22 @@ def test_rounds_are_bounded_and_end_where_a_new_subset_gains_little() -> None:
         states.append(trainer.generator.get_state())
     assert not torch.equal(states[0], states[1])
     assert torch.equal(states[0], states[2])
+
+
+def test_losses_of_rows_that_are_read_in_place_are_those_of_rows_in_memory() -> None:
+    """Features of several columns and a required one are what they are, wherever the values live."""
+    g = torch.Generator().manual_seed(0)
+    blocks = Blocks.of_widths([1, 3, 2, 1, 2])
+    x, y = torch.randn((60, 9), generator=g), torch.randint(2, (60,), generator=g)
+    scale = Scale(torch.zeros(9, dtype=torch.float64), torch.ones(9, dtype=torch.float64))
+    in_place = InPlace(x, torch.arange(60), torch.arange(9), scale, torch.device("cpu"))
+    search = SearchSpace(Pool(torch.arange(4)), [], 2)
+    subsets = torch.combinations(torch.arange(4), 2)
+    losses = []
+    for values in (Held(x), in_place):
+        rows = Rows(values, y, blocks, n_required=1)
+        trainer = build_trainer(
+            BinaryTask(), rows, rows, search, config=CONFIG, generator=torch.Generator().manual_seed(1)
+        )
+        losses.append(measured_losses(trainer, subsets))
+    torch.testing.assert_close(losses[0], losses[1])

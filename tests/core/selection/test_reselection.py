@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from maskrank.core.config import DEFAULT, TrainConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import Features
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import MulticlassTask
@@ -115,3 +117,19 @@ def test_its_nets_are_trained_for_as_long_as_the_config_says_however_short_the_s
     whole = fitted(*genes(), learn_all=True, config=short.using(reselection__batches=300))
     cut = fitted(*genes(), learn_all=True, config=short.using(reselection__batches=40))  # as long as the search
     assert whole.ranking.raw_scores.tolist() != cut.ranking.raw_scores.tolist()
+
+
+def test_nets_around_the_survivors_see_all_columns_of_a_feature_and_the_required_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("maskrank.core.selection.reselection.eliminate", lambda *args, **settings: [3, 1, 0])
+    rows, validation = (
+        Rows(part.all().dense()[:, :12], part.y, Blocks.of_widths([1, 3, 2, 1, 2, 3]), n_required=1) for part in genes()
+    )
+    generator = torch.Generator().manual_seed(2)
+    trainer, optimal = reselect(MulticlassTask(3), rows, validation, size=2, config=CONFIG, generator=generator)
+    assert optimal.tolist() == [1, 3]
+    assert trainer.rows.n_features == len(trainer.pool)
+    predictor = trainer.operator.specialise(trainer.pool.places(optimal))
+    assert predictor.weights[0].shape[1] == 3 + 1 + 3
+    assert trainer.operator(trainer.rows.all(), trainer.pool.places(optimal).unsqueeze(0)).shape == (1, 60, 3)
