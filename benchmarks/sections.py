@@ -30,7 +30,8 @@ def parsers(
     places = parser.add_subparsers(dest="section", required=True, metavar="SECTION")
     own = {}
     for name, (run, seeds) in sections.items():
-        own[name] = places.add_parser(name, parents=[common], help=_escaped(run.__doc__), description=_escaped(run.__doc__))
+        text = _escaped(run.__doc__)
+        own[name] = places.add_parser(name, parents=[common], help=text, description=text)
         own[name].add_argument("--seeds", type=int, default=seeds)
     return parser, own
 

@@ -63,7 +63,7 @@ class ReadsTables(BaseEstimator):
             self._fill = np.zeros(d) if standardize else columns.mean
             self._widths = np.ones(d, dtype=np.int64)
             return np.asarray(self._scaling.apply(X))
-        table = FeatureTable(column_names(X, d), d, inputs=self._inputs)
+        table = FeatureTable(column_names(X, d), d, kinds=None if self._inputs is None else self._inputs.columns)
         learned = learn_encoding(
             X, np.arange(n), _as_columns(target), table, standardize=standardize, config=EncodingConfig()
         )

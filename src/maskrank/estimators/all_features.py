@@ -47,14 +47,15 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
         return None
     fresh._y_scaling = prepared.y_scaling
     shown, held_out = (scaled_rows(prepared, part) for part in parts)
-    worth = FeatureWorth.of(torch.from_numpy(model.result_.raw_scores[prepared.features].copy()).to(shown.device))
-    features = torch.arange(len(prepared.features), device=shown.device)
+    scores = torch.from_numpy(model.result_.raw_scores[prepared.features].copy()).to(shown.device)
+    worth = FeatureWorth.of(scores, n_required=shown.n_required)
+    features = torch.arange(shown.n_features, device=shown.device)
     with torch_threads(1):
         fitted = fit_predictor(
             settings.task, shown, held_out, features, worth, config=config, generator=generator, learn_all=True
         )
         with torch.no_grad():
-            outputs = fitted.held_out(held_out.all().columns(features.unsqueeze(0))[0])
+            outputs = fitted.held_out(held_out.chosen(features)[0])
     return float(fresh._measure(parts[1].target, outputs.cpu().double()))
 
 

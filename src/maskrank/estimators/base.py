@@ -133,7 +133,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
         target = self._learn_target(y)
         task = self._make_task()
-        table = resolve_features(names, self._inputs, groups=self.groups, required=self.required)
+        kinds = None if self._inputs is None else self._inputs.columns
+        table = resolve_features(names, kinds, groups=self.groups, required=self.required)
         whole, own = Part.whole(X, target, task), self._own_validation(X_val, y_val, task)
         if own is None:
             self._check_split(whole.target)

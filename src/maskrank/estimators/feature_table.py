@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskrank.estimators.inputs import NUMERIC, InputColumn, Inputs
+from maskrank.estimators.kinds import NUMERIC, InputColumn
 from maskrank.estimators.names import positions_of
 from maskrank.estimators.scaling import Array
 
@@ -28,7 +28,7 @@ class FeatureTable:
         The columns of each feature; None where each column is a feature.
     required : tuple of int
         Features that are always in.
-    inputs : Inputs, optional
+    kinds : tuple of InputColumn, optional
         What the columns hold; None where all are numbers.
     """
 
@@ -36,7 +36,7 @@ class FeatureTable:
     n_columns: int
     members: tuple[tuple[int, ...], ...] | None = None
     required: tuple[int, ...] = ()
-    inputs: Inputs | None = None
+    kinds: tuple[InputColumn, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -47,25 +47,25 @@ class FeatureTable:
             "names": None if self.members is None else list(self.names),
             "members": self.members,
             "required": self.required,
-            "inputs": None if self.inputs is None else [column.to_document() for column in self.inputs.columns],
+            "kinds": None if self.kinds is None else [kind.to_document() for kind in self.kinds],
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any], columns: Sequence[str]) -> FeatureTable:
         """From ``document``, and the names of the columns."""
-        members, inputs = document["members"], document["inputs"]
+        members, kinds = document["members"], document["kinds"]
         return cls(
             tuple(columns if members is None else document["names"]),
             len(columns),
             None if members is None else tuple(map(tuple, members)),
             tuple(document["required"]),
-            None if inputs is None else Inputs(tuple(map(InputColumn.from_document, inputs))),
+            None if kinds is None else tuple(map(InputColumn.from_document, kinds)),
         )
 
     @property
     def is_plain(self) -> bool:
         """Whether each feature is one column of numbers, and none is required."""
-        return self.members is None and not self.required and self.inputs is None
+        return self.members is None and not self.required and self.kinds is None
 
     @property
     def is_required(self) -> NDArray[np.bool_] | None:
@@ -74,7 +74,7 @@ class FeatureTable:
 
     def kind_of(self, column: int) -> InputColumn:
         """What a column holds."""
-        return NUMERIC if self.inputs is None else self.inputs.columns[column]
+        return NUMERIC if self.kinds is None else self.kinds[column]
 
     def columns_of(self, features: Array) -> NDArray[np.int64]:
         """The columns of the table that some features need, sorted, each once."""
@@ -102,7 +102,7 @@ class FeatureTable:
 
 
 def resolve_features(
-    names: Sequence[str], inputs: Inputs | None, *, groups: Any = None, required: Any = None
+    names: Sequence[str], kinds: tuple[InputColumn, ...] | None, *, groups: Any = None, required: Any = None
 ) -> FeatureTable:
     """The features of a table with these columns.
 
@@ -125,7 +125,7 @@ def resolve_features(
             f"required names all {len(feature_names)} features: at least 1 must be left to choose from; "
             "n_features_to_select='all' scores every feature"
         )
-    return FeatureTable(feature_names, len(names), members, tuple(sorted(chosen)), inputs)
+    return FeatureTable(feature_names, len(names), members, tuple(sorted(chosen)), kinds)
 
 
 def _grouped(groups: Any, names: Sequence[str]) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -17,39 +17,11 @@ import pandas as pd
 import scipy.sparse
 from numpy.typing import NDArray
 
+from maskrank.estimators.kinds import NUMERIC, InputColumn
 from maskrank.estimators.names import positions_of
 from maskrank.estimators.scaling import Array
 
-Kind = Literal["numeric", "categorical", "ordered", "date"]
 _SECOND = 1_000_000  # microseconds
-
-
-@dataclass(frozen=True)
-class InputColumn:
-    """What a column of the table holds.
-
-    Attributes
-    ----------
-    kind : "numeric", "categorical", "ordered" or "date"
-    levels : tuple, optional
-        Of a category: text, numbers or truth values, sorted, or in the order that the frame gives them.
-    """
-
-    kind: Kind
-    levels: tuple[Any, ...] | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return {"kind": self.kind, "levels": None if self.levels is None else list(self.levels)}
-
-    @classmethod
-    def from_document(cls, document: dict[str, Any]) -> InputColumn:
-        """From what ``to_document`` gave."""
-        levels = document["levels"]
-        return cls(document["kind"], None if levels is None else tuple(levels))
-
-
-NUMERIC = InputColumn("numeric")
 
 
 def is_plain(X: Any) -> bool:

@@ -87,8 +87,8 @@ class Stability:
 
     @property
     def consensus(self) -> tuple[str, ...]:
-        """Names of the first s features in consensus order."""
-        return tuple(self.names[i] for i in self.order[: self.size])
+        """Names of the first s features in consensus order; without required ones, whose rank is 0."""
+        return tuple(self.names[i] for i in self.order if self.rank_high[i] > 0)[: self.size]
 
     def to_dict(self) -> dict[str, Any]:
         """What goes into JSON; each interval as [low, median, high]."""

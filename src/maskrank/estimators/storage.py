@@ -18,6 +18,7 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.encoding import Encoding
 from maskrank.estimators.feature_table import FeatureTable
+from maskrank.estimators.inputs import Inputs
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
 from maskrank.estimators.preparation import is_sizes
 from maskrank.estimators.scaling import Array
@@ -81,7 +82,8 @@ class StorageMixin(Attributes, BaseEstimator):
         model.predictor_ = stored.predictor
         model._subset_predictor = stored.subset_predictor
         model._table = FeatureTable.from_document(document["table"], document["columns"])
-        model._inputs, model._column_names = model._table.inputs, tuple(document["columns"])
+        model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
+        model._column_names = tuple(document["columns"])
         model._missing, model._varies = arrays["missing"], arrays["varies"]
         names = tuple(model._table.names)
         model.n_features_in_ = model._table.n_columns
