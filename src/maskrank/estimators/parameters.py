@@ -33,7 +33,8 @@ PARAMETERS = """
     operator : None, tuple of int, or a net
         None takes the preset's MLP, a tuple is the hidden sizes of another one. A net is an ``nn.Module``, its
         class, or a function ``(n_features, n_outputs) -> nn.Module``; its ``forward(x, mask)`` takes the masked
-        features and the mask, both (rows, d). For images: ``functools.partial(ImageCNN, image_shape=(32, 32))``.
+        features and the mask, both (rows, d); of a table with categories, gaps or groups, d counts the columns that
+        these are encoded as. For images: ``functools.partial(ImageCNN, image_shape=(32, 32))``.
         Scores, size curve and ``explain`` are measured by small nets on the chosen columns, whatever the operator is.
     selector : None or tuple of int
         Hidden sizes of the selector.
