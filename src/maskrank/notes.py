@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,12 +24,15 @@ def notes(model: DualNetBase) -> dict[str, str]:
 
 def size_note(model: DualNetBase) -> str | None:
     """How many of the features are enough, in a line; None where nothing can be said."""
-    if model.size_curve_ is None or not model.signal_:
+    curve, ranking = model.size_curve_, model.result_
+    if curve is None or not model.signal_:
         return None
+    if ranking.n_required:  # what counts is what the chosen features add to the required ones
+        curve = replace(curve, values=curve.values - (ranking.explained_by_required or 0.0))
     return size_sentence(
-        model.size_curve_,
-        size=model.result_.size,
-        n_features=len(model.result_.names),
+        curve,
+        size=ranking.size,
+        n_features=len(ranking.names) - ranking.n_required,
         auto=model.n_features_to_select == "auto",
     )
 

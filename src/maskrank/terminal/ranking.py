@@ -27,7 +27,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 
 
 def show_ranking(console: Console, ranking: Ranking, stability: Stability | None = None) -> None:
-    """The selected features, best first, with scores and bars, and their stability after refits."""
+    """The required features, and the selected ones, best first, with scores and bars, and their stability."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
@@ -36,13 +36,15 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="crop")
     chosen, scores = ranking.chosen, in_shown_unit(ranking, ranking.scores)
+    required = ranking.order[: ranking.n_required]
     length = _BAR if stability is None else _SHORT_BAR
-    largest = max(float(scores[chosen].max()), 1e-12)
-    for rank, i in enumerate(chosen[:_MOST_ROWS], 1):
+    largest = max(float(scores[[*required, *chosen]].max()), 1e-12)
+    places = [("required", i) for i in required] + [(str(rank), i) for rank, i in enumerate(chosen[:_MOST_ROWS], 1)]
+    for rank, i in places:
         text = score_text(ranking, i)
         bar = _bar(length * max(0.0, float(scores[i])) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
-        table.add_row(str(rank), Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
+        table.add_row(rank, Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:
         console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")
