@@ -268,6 +268,12 @@ def test_infinite_values_are_refused(value: float) -> None:
         quick().fit(X, Y).predict(bad)
 
 
+def test_a_class_with_one_row_is_learned_from() -> None:
+    model = quick().fit(X, np.r_[Y[:-1], 2])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba(X).shape == (120, 3)
+
+
 def test_a_gap_where_training_had_none_counts_as_the_mean() -> None:
     model = quick().fit(X, Y)
     holes, means = X.copy(), X.copy()
@@ -280,7 +286,7 @@ def test_a_gap_where_training_had_none_counts_as_the_mean() -> None:
 
 def test_gaps_in_sparse_matrices_are_refused() -> None:
     bad = scipy.sparse.csr_matrix(np.where(np.arange(X.size).reshape(X.shape) == 7, np.nan, X))
-    with pytest.raises(ValueError, match="sparse matrix that contains NaN"):
+    with pytest.raises(ValueError, match="Input X contains NaN: missing values are taken from dense tables"):
         quick().fit(bad, Y)
 
 
@@ -291,8 +297,8 @@ def test_targets_that_teach_nothing_are_refused() -> None:
         DualNetRegressor(3).fit(X, np.full(120, 2.5))
     with pytest.raises(ValueError, match="y is constant in column 1"):
         DualNetRegressor(3).fit(X, np.column_stack([X[:, 0], np.ones(120)]))
-    with pytest.raises(ValueError, match="class 2 has 1 row"):
-        quick().fit(X, np.r_[Y[:-1], 2])
+    with pytest.raises(ValueError, match="each class has 1 row"):
+        quick().fit(X[:3], [0, 1, 2])
     with pytest.raises(ValueError, match="every column of X is constant"):
         quick().fit(np.ones((120, 10)), Y)
 

@@ -199,10 +199,7 @@ print((max(*most, own_memory()) - before) / X.nbytes)
 
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("kind", ["float32, C", "float32, F", "memory map", "csr_array"])
-@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_what_is_not_finite_is_refused_wherever_it_is(
-    value: float,
-    name: str,
+def test_what_is_infinite_is_refused_wherever_it_is(
     kind: str,
     held: bool,
     table: tuple[np.ndarray, np.ndarray],
@@ -213,23 +210,22 @@ def test_what_is_not_finite_is_refused_wherever_it_is(
     if not held:
         monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
     monkeypatch.setattr("maskrank.core.limits.TABLE_PART", 50)
-    X[-1, -1] = value
-    with pytest.raises(ValueError, match=f"Input X contains {name}"):
+    X[-1, -1] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         DualNetClassifier(3, max_batches=8).fit(as_kind(X, kind, tmp_path), y)
-    with pytest.raises(ValueError, match=f"Input X contains {name}"):
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         DualNetClassifier(3, max_batches=8).fit(X[:60] * 0 + 1.0 * table[1][:60, None], y[:60], X_val=X, y_val=y)
 
 
 @pytest.mark.parametrize(
     "X",
     [
-        np.array([["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]),
-        np.array([[1, "b"], [2, "d"], [3, "f"], [4, "h"]], dtype=object),
+        np.array([[1, "b"], [2, {}], [3, "f"], [4, "h"]], dtype=object),
         np.ones((4, 2), dtype=complex),
         sparse.csr_array(np.ones((4, 2), dtype=complex)),
         np.zeros((4, 2), dtype="datetime64[s]"),
     ],
-    ids=["text", "mixed", "complex", "sparse complex", "dates"],
+    ids=["objects", "complex", "sparse complex", "dates"],
 )
 def test_what_is_not_numbers_is_refused(X: Any) -> None:
     with pytest.raises((ValueError, TypeError)):

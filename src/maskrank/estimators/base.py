@@ -24,7 +24,7 @@ from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.feature_table import FeatureTable, resolve_features
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
-from maskrank.estimators.inputs import column_names, num_columns
+from maskrank.estimators.inputs import as_table, column_names
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
     frame_kind,
@@ -128,8 +128,9 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         -------
         self
         """
-        kind, names = frame_kind(X), column_names(X, num_columns(X))
-        X, y = self._validate_rows(X, y, reset=True)
+        kind, given = frame_kind(X), as_table(X)
+        X, y = self._validate_rows(given, y, reset=True)
+        names = column_names(given, X.shape[1])
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
         target = self._learn_target(y)
         task = self._make_task()

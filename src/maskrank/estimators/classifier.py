@@ -81,12 +81,8 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         return target
 
     def _check_split(self, target: Array) -> None:
-        counts = np.bincount(target)
-        if counts.min() < 2:
-            raise ValueError(
-                f"class {_shown(self.classes_[counts.argmin()])} has 1 row: each class needs at least 2, one to learn "
-                "from and one to validate on"
-            )
+        if np.bincount(target).max() < 2:
+            raise ValueError("each class has 1 row: at least one needs 2, one to learn from and one to validate on")
 
     def _probabilities(self, outputs: Tensor) -> Array:
         return self.task_.probabilities(outputs).numpy()

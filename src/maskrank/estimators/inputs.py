@@ -58,13 +58,6 @@ def column_names(X: Any, d: int) -> list[str]:
     return [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
 
 
-def num_columns(X: Any) -> int:
-    """How many columns a table has; 0 where it is none."""
-    shape = getattr(X, "shape", None)
-    shape = np.shape(X) if shape is None else shape
-    return int(shape[1]) if len(shape) == 2 else 0
-
-
 def categorical_positions(requested: Any, names: Sequence[str], d: int) -> NDArray[np.bool_]:
     """``categorical_features`` as a mask of the columns; "from_dtype" and None name none."""
     mask = np.zeros(d, dtype=bool)

@@ -117,7 +117,7 @@ class SparseSource:
 
     def learn(self, rows: Array) -> Columns:
         if np.isnan(self.X.data).any():
-            raise ValueError("X is a sparse matrix that contains NaN: missing values are taken from dense tables alone")
+            raise ValueError("Input X contains NaN: missing values are taken from dense tables, and X is sparse")
         _check_finite(self.X.data)
         return Columns.learn_sparse(self.X[rows])
 
