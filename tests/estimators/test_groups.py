@@ -118,6 +118,18 @@ def test_auto_and_all_count_beyond_the_required() -> None:
     assert everything.n_features_ == 5
 
 
+def test_columns_are_named_as_the_frame_names_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame(rng.standard_normal((60, 4)), columns=[3, 1, 2, 0])
+    y = (X[1] > 0).astype(int).to_numpy()
+    model = quick(1, required=X.columns[:1], groups={"pair": X.columns[2:]}).fit(X, y)
+    assert model.support_.tolist() == [True, True, False, False]
+    model.save(tmp_path / "m.maskrank")
+    np.testing.assert_array_equal(maskrank.load(tmp_path / "m.maskrank").predict(X), model.predict(X))
+    X.columns = pd.MultiIndex.from_product([["a", "b"], ["u", "v"]])
+    assert quick(1, required=[("a", "u")]).fit(X, y).support_[0]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -253,3 +253,42 @@ def test_frames_with_other_names_than_text_are_read(columns: list[Any]) -> None:
     model = quick(1).fit(X, (kind == "u").astype(int))
     assert np.flatnonzero(model.support_).tolist() == [1]
     assert model.result_.selected == (("a / 2",) if isinstance(columns[0], tuple) else ("1",))
+
+
+def test_dates_of_any_type_are_dates() -> None:
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    days = pd.date_range("2024-01-01", periods=60, freq="D")
+    y, other = np.arange(60) % 2, np.random.default_rng(0).standard_normal(60)
+    objects = pd.DataFrame({"day": [day.date() for day in days], "x": other})
+    tables = {
+        "time zone": pd.DataFrame({"day": days.tz_localize("Europe/Berlin"), "x": other}),
+        "objects": objects,
+        "arrow": pa.Table.from_pandas(objects),
+        "polars": pl.DataFrame({"day": objects["day"].tolist(), "x": other}),
+    }
+    for name, X in tables.items():
+        model = quick(1).fit(X, y)
+        assert [column.kind for column in model.features_] == ["date", "numeric"], name
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_lists_of_rows_and_arrow_dictionaries_are_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(1)
+    colour = rng.choice(["red", "blue"], 80)
+    rows = [[float(number), str(name)] for number, name in zip(rng.standard_normal(80), colour, strict=True)]
+    y = (colour == "red").astype(int)
+    model = quick(1).fit(rows, y)
+    assert model.support_.tolist() == [False, True]
+    np.testing.assert_array_equal(model.predict_selected([[row[1]] for row in rows]), model.predict(rows))
+    dictionary = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    frame = pd.DataFrame({"x": [row[0] for row in rows], "colour": pd.array(colour.tolist(), dtype=dictionary)})
+    np.testing.assert_array_equal(quick(1).fit(frame, y).predict_proba(frame), model.predict_proba(rows))
+
+
+def test_a_flipped_table_with_gaps_is_read() -> None:
+    X = np.random.default_rng(2).standard_normal((100, 4))
+    y = (X[:, 1] > 0).astype(int)
+    X[3, 0] = np.nan
+    flipped = quick(1).fit(X[::-1, ::-1], y[::-1])
+    assert flipped.support_.tolist() == [False, False, True, False]

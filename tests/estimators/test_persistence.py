@@ -116,9 +116,7 @@ def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
         load(saved)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"estimator": None}, {"columns": None}, {"predictor": {}}, {"parameters": {"x": 1}}]
-)
+@pytest.mark.parametrize("changes", [{"estimator": None}, {"task": None}, {"predictor": {}}, {"parameters": {"x": 1}}])
 def test_metadata_that_does_not_fit_is_refused(saved: Path, changes: dict[str, object]) -> None:
     rewritten(saved, **changes)
     with pytest.raises(ValueError, match="is damaged"):

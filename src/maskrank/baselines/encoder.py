@@ -130,7 +130,7 @@ class TableEncoder(TransformerMixin, ReadsTables):
     def fit_transform(self, X: Any, y: Any) -> Floats:
         """Learn the columns, and return those of the training rows: (n, columns)."""
         X, y = self._validate(X, y)
-        target = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
+        target = np.unique(y, return_inverse=True)[1] if self.task == "classification" else np.asarray(y, float)
         columns = self._learn_columns(X, target, standardize=False)
         self.n_columns_ = columns.shape[1]
         return columns

@@ -121,8 +121,7 @@ def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
 
-    known = {feature.name: feature for feature in fitted.features_}
-    chosen = [known[str(name)] for name in fitted.get_feature_names_out()]
+    chosen = [feature for feature, used in zip(fitted.features_, fitted.support_, strict=True) if used]
     frame, lines = select_columns(
         data,
         {feature.name: feature.kind for feature in chosen},

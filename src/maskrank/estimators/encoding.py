@@ -182,7 +182,7 @@ class _Learner:
     ) -> None:
         self._X, self._rows, self._target, self._table, self._config = X, rows, target, table, config
         self.missing = np.concatenate(
-            [np.isnan(X[rows][:, part]).mean(axis=0) for part in _parts(X.shape[1], len(rows))]
+            [np.isnan(X[:, part][rows]).mean(axis=0) for part in _parts(X.shape[1], len(rows))]
         )
         self._next = X.shape[1]
         self.derived: list[Derived] = []

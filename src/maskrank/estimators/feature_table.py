@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,11 +134,12 @@ def _grouped(groups: Any, names: Sequence[str]) -> tuple[tuple[tuple[int, ...], 
         raise ValueError(f"groups={groups!r} must be a dict of names to lists of columns, with at least one group")
     found: list[tuple[tuple[int, ...], str]] = []
     for name, columns in groups.items():
-        if isinstance(columns, str) or not isinstance(columns, Sequence | np.ndarray):
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
             raise ValueError(f"group {name!r} must be a list of columns, not {columns!r}")
-        if len(columns) == 0:
+        columns = list(columns)
+        if not columns:
             raise ValueError(f"group {name!r} is empty: it needs at least one column")
-        places = positions_of(list(columns), names, what=f"group {name!r}")
+        places = positions_of(columns, names, what=f"group {name!r}")
         found.append((tuple(dict.fromkeys(places)), str(name)))
     inside = {place for members, _ in found for place in members}
     found += [((place,), names[place]) for place in range(len(names)) if place not in inside]

@@ -6,6 +6,7 @@ values are categorical, ordered categories are numbers, and dates are seconds.
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from maskrank.estimators.kinds import NUMERIC, InputColumn
-from maskrank.estimators.names import positions_of
+from maskrank.estimators.names import column_name, positions_of
 from maskrank.estimators.scaling import Array
 
 _SECOND = 1_000_000  # microseconds
@@ -41,13 +42,21 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
 
 def as_table(X: Any) -> Any:
-    """An Arrow table as a pandas frame, an array of objects as a frame whose columns have types; the rest as it is."""
+    """Arrow tables, and arrays and lists of objects, as pandas frames whose columns have types; the rest as it is."""
     frame = as_frame(X)
     if frame is not None and frame.implementation.is_pyarrow():
-        return frame.to_pandas()
+        return frame.to_native().to_pandas(date_as_object=False)
+    if isinstance(X, list) and any(
+        isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row
+    ):
+        X = np.array(X, dtype=object)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
         return pd.DataFrame(X.astype(object)).infer_objects()
     return X
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def column_names(X: Any, d: int) -> list[str]:
@@ -55,7 +64,7 @@ def column_names(X: Any, d: int) -> list[str]:
     names = getattr(X, "columns", None)
     if names is None or isinstance(names, pd.RangeIndex):
         return [f"x{i}" for i in range(d)]
-    return [" / ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    return [column_name(label) for label in names]
 
 
 def categorical_positions(requested: Any, names: Sequence[str], d: int) -> NDArray[np.bool_]:
@@ -102,6 +111,8 @@ class Inputs:
                 columns.append(InputColumn("categorical", _sorted(_distinct(series)[1])))
                 continue
             column = _described(series)
+            if column.levels == (False, True) and not from_dtype:
+                column = NUMERIC
             if column.kind == "categorical" and not from_dtype:
                 raise ValueError(f"column {_label(series, place)} is not numeric: name it in categorical_features")
             columns.append(column)
@@ -126,7 +137,8 @@ class Inputs:
                 out[:, k] = _as_numbers(series[place], self.columns[place])
             except (ValueError, TypeError) as error:
                 label = _label(series[place], place)
-                raise ValueError(f"column {label} was numeric in fit, and holds other values here: {error}") from error
+                kind = self.columns[place].kind
+                raise ValueError(f"column {label} is {kind}, and holds values that are not: {error}") from error
         return out
 
 
@@ -145,7 +157,7 @@ def _label(series: Any, place: int) -> str:
 def _described(series: Any) -> InputColumn:
     """Kind and levels of a column by its type."""
     if not isinstance(series, nw.Series):
-        return NUMERIC
+        return InputColumn("date") if series.dtype.kind == "M" else NUMERIC
     dtype = series.dtype
     if dtype.is_numeric() or isinstance(dtype, nw.Duration):
         return NUMERIC
@@ -157,16 +169,15 @@ def _described(series: Any) -> InputColumn:
             ordered = bool(native.dtype.ordered)
             levels = tuple(_scalar(level) for level in native.dtype.categories)
             return InputColumn("ordered" if ordered else "categorical", levels)
-        return InputColumn("categorical", tuple(str(level) for level in series.cat.get_categories().to_list()))
-    _, distinct = _distinct(series)
-    if isinstance(dtype, nw.Object) and all(_is_number(value) for value in distinct):
-        return NUMERIC
-    return InputColumn("categorical", _sorted(distinct))
-
-
-def _is_number(value: Any) -> bool:
-    """Whether an object is a number, or a gap; truth values are levels."""
-    return value is None or (isinstance(value, numbers.Number) and not isinstance(value, bool | np.bool_))
+        if series.implementation.is_polars():
+            return InputColumn("categorical", tuple(str(level) for level in series.cat.get_categories().to_list()))
+    if isinstance(dtype, nw.Object):
+        present = [value for value in pd.unique(series.to_numpy()) if not pd.isna(value)]
+        if all(isinstance(value, numbers.Number) and not isinstance(value, bool | np.bool_) for value in present):
+            return NUMERIC
+        if all(isinstance(value, datetime.date) for value in present):
+            return InputColumn("date")
+    return InputColumn("categorical", _sorted(_distinct(series)[1]))
 
 
 def _distinct(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
@@ -227,8 +238,11 @@ def _level_numbers(series: Any, levels: tuple[Any, ...]) -> Array:
 
 def _seconds(series: Any) -> Array:
     """Dates as seconds since 1970, durations as seconds."""
-    if not isinstance(series, nw.Series):
-        series = nw.from_native(pd.Series(pd.to_datetime(series)), series_only=True)
+    if not isinstance(series, nw.Series) or isinstance(series.dtype, nw.Object | nw.String):
+        values = series.to_numpy() if isinstance(series, nw.Series) else series
+        series = nw.from_native(pd.Series(pd.to_datetime(values)), series_only=True)
+    if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     missing = series.is_null().to_numpy()
     if isinstance(series.dtype, nw.Duration):
         seconds = series.dt.total_microseconds().to_numpy().astype(np.float64) / _SECOND

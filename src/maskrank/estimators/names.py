@@ -9,7 +9,7 @@ from typing import Any
 
 
 def positions_of(given: Sequence[Any], names: Sequence[str], *, what: str) -> list[int]:
-    """The numbers of columns that are named, or numbered; every unknown one is listed, with the nearest name.
+    """The numbers of columns that are named, or else numbered; every unknown one is listed, with the nearest name.
 
     Parameters
     ----------
@@ -22,15 +22,20 @@ def positions_of(given: Sequence[Any], names: Sequence[str], *, what: str) -> li
     place = {name: i for i, name in reversed(list(enumerate(names)))}
     found, unknown = [], []
     for one in given:
-        if isinstance(one, numbers.Integral) and not isinstance(one, bool) and -len(names) <= int(one) < len(names):
+        if (name := column_name(one)) in place:
+            found.append(place[name])
+        elif isinstance(one, numbers.Integral) and not isinstance(one, bool) and -len(names) <= int(one) < len(names):
             found.append(int(one) % len(names))
-        elif not isinstance(one, numbers.Integral) and str(one) in place:
-            found.append(place[str(one)])
         else:
             unknown.append(f"{one!r}{_nearest(str(one), names)}")
     if unknown:
         raise ValueError(f"{what} names columns that the data does not have: {', '.join(unknown)}")
     return found
+
+
+def column_name(label: Any) -> str:
+    """What people call a column: the label of a frame as text, of several levels joined."""
+    return " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

@@ -122,6 +122,7 @@ class ReadingMixin(Attributes):
         else:
             chosen = Inputs(tuple(self._inputs.columns[j] for j in places))
             X = as_table(X)
+            X = X if hasattr(X, "shape") else np.array(X, dtype=object)
             values = X if X.shape[1] != len(places) else self._checked(chosen.numbers(X))
         if values.shape[1] != len(places):
             raise ValueError(f"X has {values.shape[1]} columns, but {len(places)} columns are selected")

@@ -149,7 +149,7 @@ def dense_values(source: Source) -> Array:
         It is a sparse matrix that is too large for that.
     """
     if isinstance(source, DenseSource):
-        return source.X
+        return source.X if min(source.X.strides) > 0 else np.ascontiguousarray(source.X)  # torch has none below 0
     n, d = source.shape
     if n * d > _DENSE:
         raise ValueError(

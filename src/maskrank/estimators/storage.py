@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -39,10 +40,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "parameters": self._plain_parameters(),
             "config": asdict(self.config_),
             "history": asdict(self.history_),
-            "table": self._table.document(),
-            "columns": list(self._column_names),
             "has_names": hasattr(self, "feature_names_in_"),
-            "encoding": self._encoding.document(),
             "frame_kind": self._frame_kind,
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
@@ -60,6 +58,13 @@ class StorageMixin(Attributes, BaseEstimator):
             "scores": self.result_.scores,
             "missing": self._missing,
             "varies": self._varies,
+            "table": _as_bytes(
+                {
+                    "columns": list(self._column_names),
+                    "features": self._table.document(),
+                    "encoding": self._encoding.document(),
+                }
+            ),
         }
         arrays |= {_ENCODING + name: values for name, values in self._encoding.arrays().items()}
         optional = {"scores_std": self.result_.scores_std, "evidence": self.result_.evidence}
@@ -81,14 +86,15 @@ class StorageMixin(Attributes, BaseEstimator):
         model.history_ = History.from_dict(document["history"])
         model.predictor_ = stored.predictor
         model._subset_predictor = stored.subset_predictor
-        model._table = FeatureTable.from_document(document["table"], document["columns"])
+        table = json.loads(arrays["table"].tobytes())
+        model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
-        model._column_names = tuple(document["columns"])
+        model._column_names = tuple(table["columns"])
         model._missing, model._varies = arrays["missing"], arrays["varies"]
         names = tuple(model._table.names)
         model.n_features_in_ = model._table.n_columns
         if document["has_names"]:
-            model.feature_names_in_ = np.array(document["columns"], dtype=object)
+            model.feature_names_in_ = np.array(table["columns"], dtype=object)
         ranking = Ranking(
             names=names,
             support=arrays["support"],
@@ -101,7 +107,7 @@ class StorageMixin(Attributes, BaseEstimator):
             required=model._table.is_required,
         )
         model._set_ranking(ranking)
-        model._encoding = Encoding.restored(document["encoding"], _named(arrays, _ENCODING))
+        model._encoding = Encoding.restored(table["encoding"], _named(arrays, _ENCODING))
         model._frame_kind = document["frame_kind"]
         model.validation_score_ = document["validation_score"]
         model.baseline_score_ = document["baseline_score"]
@@ -130,13 +136,18 @@ class StorageMixin(Attributes, BaseEstimator):
         return {name: _plain(value) for name, value in parameters.items()}
 
 
+def _as_bytes(document: dict[str, Any]) -> Array:
+    """JSON as an array: the head of a model file has no room for the levels of very large categories."""
+    return np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+
+
 def _plain(value: Any) -> Any:
     """Arrays and NumPy's numbers as JSON holds them, in lists and dicts, too."""
     if isinstance(value, Mapping):
         return {str(name): _plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple | set | np.ndarray):
-        return [_plain(entry) for entry in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if hasattr(value, "tolist"):  # arrays, NumPy's numbers, and what pandas has of them
+        value = value.tolist()
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple | set) else value
 
 
 def _parameters(document: dict[str, Any]) -> dict[str, Any]:

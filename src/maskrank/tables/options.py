@@ -60,6 +60,7 @@ class ColumnOptions:
                 ("--require", self.required),
             )
             for name in dict.fromkeys(names)
+            if not (option == "--require" and name in self.groups)
             if (line := _misplaced(name, columns, target, dropped)) is not None
         ]
         found += [f"column {name!r} can't be both --categorical and --numeric" for name in _both(self)]

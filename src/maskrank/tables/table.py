@@ -183,7 +183,7 @@ def select_columns(
         remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
         frame[name] = frame[name].where(np.isfinite(frame[name]))
     for name, known in (levels or {}).items():
-        if known is not None and not all(isinstance(level, str) for level in known):
+        if known is not None:
             frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
     lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
     return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]
