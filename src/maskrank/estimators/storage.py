@@ -138,7 +138,7 @@ class StorageMixin(Attributes, BaseEstimator):
 
 def _as_bytes(document: dict[str, Any]) -> Array:
     """JSON as an array: the head of a model file has no room for the levels of very large categories."""
-    return np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+    return np.frombuffer(json.dumps(document).encode(), dtype=np.uint8).copy()
 
 
 def _plain(value: Any) -> Any:
