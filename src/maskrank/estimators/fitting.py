@@ -46,17 +46,25 @@ class Part:
         Class numbers, or floats.
     discrete : bool
         Whether targets are class numbers, as the task says.
+    weights : ndarray (n,), optional
+        What each row counts.
+    groups : ndarray (n,) of int, optional
+        Rows of one group stay on one side of every split.
     """
 
     source: Source
     rows: Array
     target: Array
     discrete: bool
+    weights: Array | None = None
+    groups: Array | None = None
 
     @classmethod
-    def whole(cls, X: Any, target: Array, task: Task) -> Part:
+    def whole(
+        cls, X: Any, target: Array, task: Task, *, weights: Array | None = None, groups: Array | None = None
+    ) -> Part:
         """All rows of a table."""
-        return cls(open_source(X), np.arange(len(target)), target, task.discrete)
+        return cls(open_source(X), np.arange(len(target)), target, task.discrete, weights, groups)
 
     @property
     def labels(self) -> Array | None:
@@ -65,7 +73,9 @@ class Part:
 
     def take(self, index: Array) -> Part:
         """Some of these rows."""
-        return replace(self, rows=self.rows[index], target=self.target[index])
+        weights = None if self.weights is None else self.weights[index]
+        groups = None if self.groups is None else self.groups[index]
+        return replace(self, rows=self.rows[index], target=self.target[index], weights=weights, groups=groups)
 
     def hold_out(self, share: float, generator: torch.Generator) -> tuple[Part, Part]:
         """Training and validation rows, stratified by class."""
@@ -243,7 +253,10 @@ def scaled_rows(prepared: Prepared, part: Part) -> Rows:
         raise ValueError("y holds values too large for 32-bit floats: standardize=True, or smaller units")
     features, table, device = prepared.features, prepared.table, resolve_device(prepared.settings.device)
     values = table.values(part.source, part.rows, features, device)
-    return Rows(values, y.to(device), table.blocks(features), n_required=len(prepared.settings.table.required))
+    weights, groups = (
+        None if some is None else torch.from_numpy(some).to(device) for some in (part.weights, part.groups)
+    )
+    return Rows(values, y.to(device), table.blocks(features), len(prepared.settings.table.required), weights, groups)
 
 
 def _threads(settings: Settings) -> AbstractContextManager[None]:

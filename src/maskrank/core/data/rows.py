@@ -174,6 +174,20 @@ class SparseRows:
         return spread.index_put_((row[wanted], place[wanted]), self.entries[entry[wanted]])
 
 
+def take_weights(weights: Tensor | None, index: Tensor) -> Tensor | None:
+    """The weights of some rows; None where all rows count the same."""
+    return None if weights is None else weights[index]
+
+
+def draw_places(weights: Tensor | None, n: int, shape: tuple[int, ...], *, generator: torch.Generator) -> Tensor:
+    """Places 0..n-1 with replacement, in proportion to weights (n,) where there are some: (shape)."""
+    if weights is None:
+        return torch.randint(n, shape, generator=generator)
+    rising = weights.detach().double().cpu().cumsum(0)
+    drawn = torch.rand(shape, generator=generator, dtype=torch.float64) * rising[-1]
+    return torch.searchsorted(rising, drawn, right=True).clamp(max=n - 1)
+
+
 def held_if_small(values: Values) -> Values:
     """The values in memory, where they do not take much of it."""
     n, d = values.shape
@@ -193,6 +207,7 @@ class Batch:
     y: Tensor  # (batch,) or (batch, outputs)
     blocks: Blocks
     n_required: int = 0  # the last so many features are in every subset
+    weights: Tensor | None = None  # (batch,); None where all rows count the same
 
     def columns(self, subsets: Tensor) -> Tensor:
         """The values of each subset's features: (masks, s) -> (masks, batch, columns of the widest subset).
@@ -219,8 +234,11 @@ class Batch:
 
     def split(self, n: int) -> list[Batch]:
         """The same rows, at most n at a time."""
-        parts = zip(torch.split(self.index, n), torch.split(self.y, n), strict=True)
-        return [Batch(self.values, index, y, self.blocks, self.n_required) for index, y in parts]
+        parts = torch.arange(len(self), device=self.index.device).split(n)  # type: ignore[no-untyped-call]
+        return [
+            replace(self, index=self.index[some], y=self.y[some], weights=take_weights(self.weights, some))
+            for some in parts
+        ]
 
     def __len__(self) -> int:
         return self.index.shape[0]
@@ -237,13 +255,26 @@ class Rows:
         The columns of each feature; without, every column is a feature.
     n_required : int
         The last so many features of the blocks are in every subset: they are not searched, and not counted.
+    weights : Tensor (n,), optional
+        What each row counts, above 0; a batch draws rows in proportion to it. None where all count the same.
+    groups : Tensor (n,) of int, optional
+        Rows of one group, such as those of one patient, are never on both sides of a split.
     """
 
-    def __init__(self, x: Values | Tensor, y: Tensor, blocks: Blocks | None = None, n_required: int = 0) -> None:
+    def __init__(
+        self,
+        x: Values | Tensor,
+        y: Tensor,
+        blocks: Blocks | None = None,
+        n_required: int = 0,
+        weights: Tensor | None = None,
+        groups: Tensor | None = None,
+    ) -> None:
         self.values: Values = Held(x) if isinstance(x, Tensor) else x
         self.y = y
         self.blocks = Blocks.single(self.values.shape[1]) if blocks is None else blocks
         self.n_required = n_required
+        self.weights, self.groups = weights, groups
 
     def __len__(self) -> int:
         return self.values.shape[0]
@@ -266,7 +297,8 @@ class Rows:
         """The same rows and targets with some of the features, and with the required ones behind them."""
         features = torch.cat([features, self.required.to(features.device)]) if self.n_required else features
         columns = self.blocks.columns_of(features)
-        return Rows(self.values.only(columns), self.y, self.blocks.only(features), self.n_required)
+        blocks = self.blocks.only(features)
+        return Rows(self.values.only(columns), self.y, blocks, self.n_required, self.weights, self.groups)
 
     def chosen(self, subset: Tensor) -> tuple[Tensor, Blocks]:
         """All rows of a subset and of the required features behind it: (s,) -> (n, columns), and which are whose."""
@@ -282,13 +314,16 @@ class Rows:
         return round(size * float(widths[: self.n_features].mean()) + float(widths[self.n_features :].sum()))
 
     def sample(self, n: int, *, generator: torch.Generator) -> Batch:
-        """Draw n rows with replacement."""
-        return self.take(torch.randint(len(self), (n,), generator=generator).to(self.device))
+        """Draw n rows with replacement, in proportion to their weights: in the batch all rows count the same."""
+        drawn = draw_places(self.weights, len(self), (n,), generator=generator).to(self.device)
+        return replace(self.take(drawn), weights=None)
 
     def take(self, index: Tensor) -> Batch:
         """The rows of this index."""
-        return Batch(self.values, index, self.y[index], self.blocks, self.n_required)
+        weights = take_weights(self.weights, index)
+        return Batch(self.values, index, self.y[index], self.blocks, self.n_required, weights)
 
     def all(self) -> Batch:
         """Every row, in order."""
-        return Batch(self.values, torch.arange(len(self), device=self.device), self.y, self.blocks, self.n_required)
+        everything = torch.arange(len(self), device=self.device)
+        return Batch(self.values, everything, self.y, self.blocks, self.n_required, self.weights)

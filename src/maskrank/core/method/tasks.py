@@ -35,8 +35,8 @@ class Task(Protocol):
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         """What the metric is the mean of, for each mask and row; lower is better."""
 
-    def constant(self, y: Tensor) -> Tensor:
-        """The outputs of the best answer that looks at no feature: (outputs,)."""
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The outputs of the best answer that looks at no feature, on rows of these weights: (outputs,)."""
 
     def as_numeric(self, y: Tensor) -> Tensor:
         """The target as columns of numbers, for closed-form models: (n, ...) -> (n, columns)."""
@@ -70,8 +70,8 @@ class BinaryTask(_ClassTask):
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return ((outputs.squeeze(-1) > 0) != y.bool()).float()
 
-    def constant(self, y: Tensor) -> Tensor:
-        return torch.logit(y.double().mean(), eps=1e-6).reshape(1)
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return torch.logit(weighted_mean(y.double(), weights), eps=1e-6).reshape(1)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., 1) -> (..., 2)."""
@@ -97,8 +97,10 @@ class MulticlassTask(_ClassTask):
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return (outputs.argmax(dim=-1) != y).float()
 
-    def constant(self, y: Tensor) -> Tensor:
-        return (torch.bincount(y, minlength=self.n_outputs).double() / len(y)).clamp(min=1e-6).log()
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        weights = torch.ones_like(y, dtype=torch.float64) if weights is None else weights.double()
+        counts = torch.bincount(y, weights, minlength=self.n_outputs)
+        return (counts / counts.sum()).clamp(min=1e-6).log()
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """(..., k) -> (..., k)."""
@@ -123,8 +125,8 @@ class RegressionTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return self.loss(outputs, y)
 
-    def constant(self, y: Tensor) -> Tensor:
-        return y.double().mean(dim=0)
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return weighted_mean(y.double(), weights)
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
@@ -141,6 +143,15 @@ def task_from_document(document: dict[str, Any]) -> Task:
     settings = {name: value for name, value in document.items() if name != "kind"}
     task: Task = TASKS[document["kind"]](**settings)
     return task
+
+
+def weighted_mean(values: Tensor, weights: Tensor | None) -> Tensor:
+    """The mean over rows, the first dimension: (n, ...) -> (...)."""
+    if weights is None:
+        return values.mean(dim=0)
+    weights = weights.to(values)
+    mean: Tensor = torch.tensordot(weights, values, dims=1) / weights.sum()
+    return mean
 
 
 def subset_losses(operator: nn.Module, task: Task, batch: Batch, subsets: Tensor) -> Tensor:

@@ -103,7 +103,7 @@ def measured_losses(trainer: DualNetTrainer, subsets: Tensor) -> Tensor:
     trainer.operator.eval()
     batch = rows.all() if len(rows) <= max_rows else rows.sample(max_rows, generator=trainer.generator)
     if not isinstance(rows.values, Held) and len(batch) * rows.blocks.n_columns <= limits.HELD_CALIBRATION:
-        batch = Rows(batch.dense(), batch.y, rows.blocks, rows.n_required).all()
+        batch = Rows(batch.dense(), batch.y, rows.blocks, rows.n_required, batch.weights).all()
     at_once = limits.HIDDEN // max(1, sum(trainer.config.operator_hidden))
     parts = torch.split(subsets, max(1, at_once // len(batch)))
     losses = torch.cat([subset_losses(trainer.operator, trainer.task, batch, part) for part in parts])
