@@ -11,7 +11,8 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask
-from maskrank.core.scoring.masked_nets import cross_fitted_rows, draw_masks
+from maskrank.core.scoring.masked_nets import draw_masks
+from maskrank.core.scoring.scored_rows import cross_fitted_rows
 from maskrank.core.scoring.shapley import Shares
 from maskrank.core.scoring.value_function import ValueFunction, fit_value_function
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.subsets import with_required
+from maskrank.core.data.weights import WeightedDraws
 
 _RANDOM_READ = 64  # a value read alone costs as much as this many side by side
 
@@ -175,17 +176,8 @@ class SparseRows:
 
 
 def take_weights(weights: Tensor | None, index: Tensor) -> Tensor | None:
-    """The weights of some rows; None where all rows count the same."""
+    """The weights (or groups) of some rows; None where there are none."""
     return None if weights is None else weights[index]
-
-
-def draw_places(weights: Tensor | None, n: int, shape: tuple[int, ...], *, generator: torch.Generator) -> Tensor:
-    """Places 0..n-1 with replacement, in proportion to weights (n,) where there are some: (shape)."""
-    if weights is None:
-        return torch.randint(n, shape, generator=generator)
-    rising = weights.detach().double().cpu().cumsum(0)
-    drawn = torch.rand(shape, generator=generator, dtype=torch.float64) * rising[-1]
-    return torch.searchsorted(rising, drawn, right=True).clamp(max=n - 1)
 
 
 def held_if_small(values: Values) -> Values:
@@ -275,6 +267,7 @@ class Rows:
         self.blocks = Blocks.single(self.values.shape[1]) if blocks is None else blocks
         self.n_required = n_required
         self.weights, self.groups = weights, groups
+        self._draws = None if weights is None else WeightedDraws(weights)
 
     def __len__(self) -> int:
         return self.values.shape[0]
@@ -315,8 +308,9 @@ class Rows:
 
     def sample(self, n: int, *, generator: torch.Generator) -> Batch:
         """Draw n rows with replacement, in proportion to their weights: in the batch all rows count the same."""
-        drawn = draw_places(self.weights, len(self), (n,), generator=generator).to(self.device)
-        return replace(self.take(drawn), weights=None)
+        if self._draws is None:
+            return self.take(torch.randint(len(self), (n,), generator=generator).to(self.device))
+        return replace(self.take(self._draws.places((n,), generator=generator).to(self.device)), weights=None)
 
     def take(self, index: Tensor) -> Batch:
         """The rows of this index."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from maskrank.core.data.rows import Batch
+from maskrank.core.data.weights import mean_of_rows
 from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
 
 
@@ -155,8 +156,8 @@ def weighted_mean(values: Tensor, weights: Tensor | None) -> Tensor:
 
 
 def subset_losses(operator: nn.Module, task: Task, batch: Batch, subsets: Tensor) -> Tensor:
-    """Mean loss of each subset over the batch: (masks,). Their mean is L_O, Eq. 2a."""
-    return task.loss(operator(batch, subsets), batch.y).mean(dim=1)
+    """Mean loss of each subset over the batch, by the weights of its rows: (masks,). Their mean is L_O, Eq. 2a."""
+    return mean_of_rows(task.loss(operator(batch, subsets), batch.y), batch.weights)
 
 
 def selector_loss(predicted: Tensor, observed: Tensor, weights: Tensor | None = None) -> Tensor:

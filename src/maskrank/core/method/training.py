@@ -17,6 +17,7 @@ from torch import Tensor
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
+from maskrank.core.data.weights import mean_of_rows
 from maskrank.core.engine.adam import Adam
 from maskrank.core.engine.training_loop import update
 from maskrank.core.method.exploration import Exploration
@@ -156,7 +157,7 @@ class DualNetTrainer:
         outputs = self.operator(batch, optimal.unsqueeze(0))
         judge = self.task.loss if self.config.stop_on == "loss" else self.task.error
         self.operator.train()
-        return float(judge(outputs, batch.y).mean())
+        return float(mean_of_rows(judge(outputs, batch.y)[0], batch.weights))
 
 
 def train_dual_net(trainer: DualNetTrainer, features: Features, recorder: Recorder) -> Tensor:

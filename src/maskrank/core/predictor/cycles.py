@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.data.rows import take_weights
+from maskrank.core.data.weights import WeightedDraws
 from maskrank.core.engine.adam import Adam
 from maskrank.core.engine.encoding import EncodedRows
 from maskrank.core.engine.training_loop import cosine_annealing, train
@@ -35,11 +37,15 @@ class TrainingTable:
     y: Tensor  # (n,) or (n, outputs)
     held_inputs: Tensor  # (folds, rows, inputs)
     held_y: Tensor  # (folds, rows, ...)
+    held_weights: Tensor | None  # (folds, rows)
+    draws: WeightedDraws | None  # of the rows that each fold learns from, by weight
 
     @classmethod
-    def of(cls, members: Members, x: Tensor, y: Tensor, folds: Folds) -> TrainingTable:
+    def of(cls, members: Members, x: Tensor, y: Tensor, folds: Folds, weights: Tensor | None) -> TrainingTable:
         inputs = EncodedRows(x, members.nets.encoding)
-        return cls(inputs, y, inputs.take(folds.held_out), y[folds.held_out])
+        draws = None if weights is None else WeightedDraws(weights[folds.learned])
+        held_weights = take_weights(weights, folds.held_out)
+        return cls(inputs, y, inputs.take(folds.held_out), y[folds.held_out], held_weights, draws)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ def train_cycles(
     n_batch: int,
     config: PredictorConfig,
     generator: torch.Generator,
+    weights: Tensor | None = None,
     callbacks: Sequence[Listener] = (),
 ) -> Trained:
     """Train members for one cycle, and for another while it is worth it.
@@ -71,14 +78,16 @@ def train_cycles(
     y : Tensor (n,) or (n, outputs)
     n_batch : int
         Rows of a batch of each member.
+    weights : Tensor (n,), optional
+        By which rows are drawn, and the losses of held-out rows averaged.
     """
-    table = TrainingTable.of(members, x, y, folds)
+    table = TrainingTable.of(members, x, y, folds, weights)
     finished, total = 0, sum(config.cycles)
     min_drop = config.min_drop if task.discrete else config.min_drop_regression
     for n_cycles, steps in enumerate(config.cycles, start=1):
         if n_cycles > 1:
             members = members.best_recipes(config.n_continued)
-            table = TrainingTable.of(members, x, y, folds)
+            table = TrainingTable.of(members, x, y, folds, weights)
         report = partial(report_progress, callbacks, finished, total)
         losses = _train_cycle(members, task, table, steps, n_batch, config=config, generator=generator, report=report)
         finished += steps
@@ -104,7 +113,7 @@ def _train_cycle(
     losses: list[float] = []
 
     def loss_of() -> Tensor:
-        index = members.draw(n_batch, generator)  # (members, batch)
+        index = members.draw(n_batch, generator, table.draws)  # (members, batch)
         outputs = members.nets.members(members.add_noise(table.inputs.take(index), generator))
         # One task call sees all members' rows; the factor leaves each member its own mean loss.
         loss = task.loss(outputs.flatten(0, 1).unsqueeze(0), table.y[index].flatten(0, 1)).mean()
@@ -114,7 +123,7 @@ def _train_cycle(
         members.follow(optimizer.rate, step)
         if step % config.validate_every and step != steps:
             return False
-        members.validate(task, table.held_inputs, table.held_y, step)
+        members.validate(task, table.held_inputs, table.held_y, step, table.held_weights)
         losses.append(members.watched_loss)
         report(step, float(loss) / len(members), float(members.lowest.min()))
         return step - members.best_step >= patience

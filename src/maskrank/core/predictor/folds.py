@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.data.grouping import count_groups, deal_folds
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,20 @@ class Folds:
         return len(self.held_out)
 
 
-def count_folds(n_rows: int, n_validation: int, config: PredictorConfig) -> int:
+def count_folds(n_rows: int, n_validation: int, config: PredictorConfig, groups: Tensor | None = None) -> int:
     """How many folds to make: the fewer validation rows, the more, while a fold has some rows to judge by.
 
     With more folds than the validation rows fit into the training rows, nets learn from more rows.
+
+    Parameters
+    ----------
+    groups : Tensor (n_rows,) of int, optional
+        Of the training rows: a further fold holds out one of them at least, and learns from another.
     """
+    if groups is not None:
+        n_groups = count_groups(groups)
+        wanted = count_folds(n_rows, n_validation, config)
+        return min(wanted, n_groups + 1) if n_groups > 1 else 1
     if n_rows + n_validation > config.max_cross_fitted_rows:
         return 1
     most = min(config.max_folds, n_rows // config.min_fold_rows + 1)
@@ -45,7 +55,15 @@ def count_folds(n_rows: int, n_validation: int, config: PredictorConfig) -> int:
     return wanted if n_rows >= wanted - 1 else 1  # each fold holds out a row at least
 
 
-def make_folds(y: Tensor, n_rows: int, *, n_folds: int, config: PredictorConfig, generator: torch.Generator) -> Folds:
+def make_folds(
+    y: Tensor,
+    n_rows: int,
+    *,
+    n_folds: int,
+    config: PredictorConfig,
+    generator: torch.Generator,
+    groups: Tensor | None = None,
+) -> Folds:
     """Hold out the validation rows, which come last; in further folds other rows, no row in two folds.
 
     A further fold holds out as many rows as there are validation rows, or fewer where they would not suffice.
@@ -56,14 +74,21 @@ def make_folds(y: Tensor, n_rows: int, *, n_folds: int, config: PredictorConfig,
         Each fold holds out its share of every class, or of small and large targets, where rows suffice.
     n_rows : int
         Rows before the validation rows; at least one for each further fold.
+    groups : Tensor (n_rows,) of int, optional
+        Of the training rows; none is held out in part. At least as many as further folds.
     """
     numbers, n_validation = torch.arange(len(y)), len(y) - n_rows
     held_out = [numbers[n_rows :: -(-n_validation // config.max_judging_rows)]]
     if n_folds > 1:
-        mixed = torch.randperm(n_rows, generator=generator)
-        order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
         stride = max(n_folds - 1, n_rows // n_validation)
-        held_out += [order[first::stride] for first in range(n_folds - 1)]
+        if groups is None:
+            mixed = torch.randperm(n_rows, generator=generator)
+            order = mixed[y.cpu().reshape(len(y), -1)[mixed, 0].argsort(stable=True)]
+            held_out += [order[first::stride] for first in range(n_folds - 1)]
+        else:
+            parts = min(stride, count_groups(groups))
+            part = deal_folds(groups, y[:n_rows], parts, generator=generator).cpu()
+            held_out += [(part == number).nonzero().squeeze(1) for number in range(n_folds - 1)]
     learned = [numbers[:n_rows], *(numbers[~torch.isin(numbers, rows)] for rows in held_out[1:])]
     return Folds(*(_equally_long(rows, generator).to(y.device) for rows in (learned, held_out)))
 

@@ -16,6 +16,7 @@ from maskrank.core import limits
 from maskrank.core.config.predictor import PredictorConfig, Recipe
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
+from maskrank.core.data.weights import WeightedDraws, mean_of_rows
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.foreach import lerp_
 from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
@@ -83,9 +84,20 @@ class Members:
     def __len__(self) -> int:
         return len(self._recipes)
 
-    def draw(self, n: int, generator: torch.Generator) -> Tensor:
-        """Rows for each member, of those it learns from: (members, n)."""
-        places = torch.randint(self._folds.learned.shape[1], (len(self), n), generator=generator)
+    def draw(self, n: int, generator: torch.Generator, draws: WeightedDraws | None = None) -> Tensor:
+        """Rows for each member, of those it learns from: (members, n).
+
+        Parameters
+        ----------
+        draws : WeightedDraws, optional
+            Of the rows that each fold learns from, where they have weights.
+        """
+        if draws is None:
+            places = torch.randint(self._folds.learned.shape[1], (len(self), n), generator=generator)
+        else:
+            n_folds = len(self._folds)
+            of_folds = draws.places((n_folds, len(self) // n_folds, n), generator=generator)
+            places = of_folds.transpose(0, 1).reshape(len(self), n)
         return self._folds.learned[self.fold.unsqueeze(1), places.to(self.fold.device)]
 
     def add_noise(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
@@ -112,10 +124,19 @@ class Members:
             weight.mul_(connected)
 
     @torch.no_grad()
-    def validate(self, task: Task, inputs: Tensor, y: Tensor, step: int) -> None:
-        """Measure the averages on held-out rows (folds, rows, inputs), and keep those that are better than ever."""
+    def validate(self, task: Task, inputs: Tensor, y: Tensor, step: int, weights: Tensor | None = None) -> None:
+        """Measure the averages on held-out rows (folds, rows, inputs), and keep those that are better than ever.
+
+        Parameters
+        ----------
+        weights : Tensor (folds, rows), optional
+            Of the held-out rows.
+        """
         outputs = self.outputs(self.average, inputs)
-        losses = [task.loss(outputs[:, fold], target).mean(dim=1) for fold, target in enumerate(y)]
+        losses = [
+            mean_of_rows(task.loss(outputs[:, fold], target), None if weights is None else weights[fold])
+            for fold, target in enumerate(y)
+        ]
         self.keep_better(torch.stack(losses, dim=1).flatten(), step)
 
     @torch.no_grad()

@@ -17,6 +17,7 @@ from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
+from maskrank.core.data.weights import joined_weights
 from maskrank.core.engine.adam import Adam
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding, bins_per_column
 from maskrank.core.engine.predictor import Predictor
@@ -122,8 +123,9 @@ def fit_predictor(
     (x, blocks), (held_out, _) = rows.chosen(subset), validation.chosen(subset)
     x = torch.cat([x, held_out])  # (n, columns)
     y = torch.cat([rows.y, validation.y])
-    n_folds = count_folds(len(rows), len(validation), settings) if learn_all else 1
-    folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator)
+    weights = joined_weights([rows.weights, validation.weights], [len(rows), len(validation)])
+    n_folds = count_folds(len(rows), len(validation), settings, rows.groups) if learn_all else 1
+    folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator, groups=rows.groups)
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
     members = _untrained(task, x[: len(rows)], worth, blocks, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(
@@ -135,6 +137,7 @@ def fit_predictor(
         n_batch=_batch_size(settings, len(rows)),
         config=settings,
         generator=generator,
+        weights=weights,
         callbacks=callbacks,
     )
     return _selected(trained, task, settings) if varied else _averaged(trained, settings)
@@ -205,7 +208,13 @@ def _selected(trained: Trained, task: Task, config: PredictorConfig) -> FittedPr
     members, table = trained.members, trained.table
     with torch.no_grad():
         outputs = members.outputs(members.best, table.held_inputs)  # (recipes, folds, rows, outputs)
-    weight = greedy_selection(task, outputs.flatten(1, 2), table.held_y.flatten(0, 1), n_picks=config.n_picks)
+    weight = greedy_selection(
+        task,
+        outputs.flatten(1, 2),
+        table.held_y.flatten(0, 1),
+        n_picks=config.n_picks,
+        weights=None if table.held_weights is None else table.held_weights.flatten(),
+    )
     return _weighted(members, weight.repeat_interleave(outputs.shape[1]))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -16,7 +17,8 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.rows import Batch, Rows
-from maskrank.core.method.tasks import Task
+from maskrank.core.data.weights import joined_weights, mean_of_rows, normalised
+from maskrank.core.method.tasks import Task, weighted_mean
 from maskrank.core.proposals.kernel_ridge import Inputs, eliminate_by_kernel
 from maskrank.core.proposals.ridge import eliminate_by_ridge
 from maskrank.core.proposals.statistics import (
@@ -28,6 +30,8 @@ from maskrank.core.proposals.statistics import (
     standardised,
     unit_length,
     values_of,
+    weighted_rows,
+    weighted_scores,
     wilson_hilferty,
     without_empty_rows,
 )
@@ -58,27 +62,43 @@ def eliminate(
     Parameters
     ----------
     parts : sequence of Rows
-        Of the same features; used together. The first, the training rows, chooses the model.
+        Of the same features; used together. The first, the training rows, chooses the model. The regressions are
+        weighted where the rows are.
     """
     batches = _draw_rows(parts, config.max_rows, generator)
-    target = _numeric_target(task, torch.cat([batch.y for batch in batches]), config.clip)
+    weights = _weights(batches)
+    target = _numeric_target(task, torch.cat([batch.y for batch in batches]), config.clip, weights)
     n, d, blocks = len(target), parts[0].n_features, parts[0].blocks
     if few_rows(parts[0], config):
         features = _most_correlated(batches, target, d, int(config.kernel_work / n**2), wanted, config.clip)
-        x = _kernel_inputs(batches, torch.cat([features, parts[0].required]), n)
+        x = replace(_kernel_inputs(batches, torch.cat([features, parts[0].required]), n), weights=weights)
         exact = len(parts[0]) <= config.max_exact_rows
         order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:
         features = _most_correlated(batches, target, d, config.max_ridge_features, wanted, config.clip)
-        columns, blocks = standardised(_values(batches, features), config.clip), blocks.only(features)
+        columns, blocks = _regressors(batches, features, config.clip), blocks.only(features)
+        if weights is not None:
+            target = target * weights.to(target).sqrt().unsqueeze(1)
         if not blocks.is_single:
             columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, config.max_block_rank), blocks)
         if parts[0].n_required:
-            columns, target = _beside(standardised(_values(batches, parts[0].required), config.clip), columns, target)
+            columns, target = _beside(_regressors(batches, parts[0].required, config.clip), columns, target)
         order = eliminate_by_ridge(columns, target, size, blocks=blocks, ridge=config.ridge, config=config)
     else:
         return []
     return features[order[:wanted]].tolist()
+
+
+def _weights(batches: Sequence[Batch]) -> Tensor | None:
+    """Of all rows, of mean 1; None where they have none: (n,)."""
+    weights = joined_weights([batch.weights for batch in batches], [len(batch) for batch in batches])
+    return None if weights is None else normalised(weights)
+
+
+def _regressors(batches: Sequence[Batch], features: Tensor, clip: float) -> Tensor:
+    """Standardised columns of some features for a ridge regression, weighted where rows are: (columns, n)."""
+    columns, weights = standardised(_values(batches, features), clip), _weights(batches)
+    return columns if weights is None else weighted_rows(columns, weights)
 
 
 def _kernel_inputs(batches: Sequence[Batch], features: Tensor, n: int) -> Inputs:
@@ -106,11 +126,13 @@ def _draw_rows(parts: Sequence[Rows], max_rows: int, generator: torch.Generator)
     ]
 
 
-def _numeric_target(task: Task, y: Tensor, clip: float) -> Tensor:
+def _numeric_target(task: Task, y: Tensor, clip: float, weights: Tensor | None) -> Tensor:
     """Centred class indicators, or standardised numbers: (n, outputs), the mean squared length of a row is 1."""
     columns = task.as_numeric(y).reshape(len(y), -1).double()
     columns = columns - columns.mean(dim=0) if task.discrete else standardised(columns.t(), clip).t()
-    size = columns.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
+    if weights is not None:
+        columns = columns - weighted_mean(columns, weights)
+    size = mean_of_rows(columns.square().sum(dim=1), weights).sqrt().clamp(min=1e-12)
     return (columns / size).float()
 
 
@@ -121,7 +143,8 @@ def _most_correlated(
     features, blocks = torch.arange(d, device=target.device), batches[0].blocks
     if int(blocks.starts[d]) <= max(wanted, max_columns):
         return features
-    basis = orthonormal_basis(target)
+    weights = _weights(batches)
+    basis = orthonormal_basis(target if weights is None else weighted_scores(target.t(), weights).t())
     parts = [
         explained_by(basis, standardised(_values(batches, some), clip), blocks.only(some), len(target) // 4)
         for some in split_features(blocks, d, limits.SCREENED // len(target), target.device)

@@ -5,7 +5,8 @@ The leave-one-out error of a ridge regression has a closed form (PRESS, Allen 19
 are eliminated by it, as in recursive feature elimination (Guyon et al. 2002). Once few survive, and rows are few, each
 deletion and then some exchanges are evaluated: a derivative says little about the removal of one of five.
 
-Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together.
+Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together. A row of
+weight w has a ridge of its own, the common one over w, and counts by w in the mean of the leave-one-out errors.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.blocks import Blocks
+from maskrank.core.data.weights import mean_of_rows
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,14 @@ class Inputs:
         The columns of each feature.
     n_required : int
         The last so many features stay in the kernel.
+    weights : Tensor (n,), optional
+        Of the rows, of mean 1.
     """
 
     x: Tensor
     blocks: Blocks
     n_required: int = 0
+    weights: Tensor | None = None
 
     @classmethod
     def single(cls, x: Tensor) -> Inputs:
@@ -59,7 +64,8 @@ class Inputs:
         """Some of the features, and the required ones."""
         required = torch.arange(self.n_features, len(self.blocks), device=features.device)
         features = torch.cat([features, required])
-        return Inputs(self.x[:, self.blocks.columns_of(features)], self.blocks.only(features), self.n_required)
+        x, blocks = self.x[:, self.blocks.columns_of(features)], self.blocks.only(features)
+        return Inputs(x, blocks, self.n_required, self.weights)
 
     def distances(self) -> Tensor:
         """Squared distances of rows: (n, n)."""
@@ -131,10 +137,13 @@ def exchange(
         reduced = [distances - some.distances_of(out) for out in least_needed]
         added = [x.distances_of(j) for j in eliminated[: config.n_entering].tolist()]
         errors = torch.stack(
-            [_errors(((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
+            [
+                _errors(((fewer + one) * scale for one in added), target, config.kernel_ridge, x.weights)
+                for fewer in reduced
+            ]
         )  # (leaving, entering)
         best = int(errors.argmin())
-        before = leave_one_out_error(distances * scale, target, ridge=config.kernel_ridge)
+        before = leave_one_out_error(distances * scale, target, ridge=config.kernel_ridge, weights=x.weights)
         if not errors.flatten()[best] < (1 - config.min_gain) * before:
             break
         out, entering = least_needed[best // len(added)], best % len(added)
@@ -150,7 +159,8 @@ def best_inverse_width(x: Inputs, target: Tensor, start: float, config: Eliminat
     lowest, highest = config.kernel_widths
 
     def error(inverse_width: float) -> float:
-        return float(leave_one_out_error(distances * inverse_width, target, ridge=config.kernel_ridge))
+        exponent = distances * inverse_width
+        return float(leave_one_out_error(exponent, target, ridge=config.kernel_ridge, weights=x.weights))
 
     errors = {start: error(start)}
     for factor in (0.5, 2.0):
@@ -179,7 +189,8 @@ def leave_one_out_importance(x: Inputs, target: Tensor, inverse_width: float = 1
         mask = torch.ones(len(x.blocks), dtype=x.x.dtype, device=x.x.device, requires_grad=True)
         of_columns = mask if x.blocks.is_single else mask[x.blocks.feature_of.to(mask.device)]
         distances = _distances((x.x * of_columns) @ x.x.t())
-        error = leave_one_out_error(distances * (inverse_width / x.scale), target, ridge=ridge)
+        exponent = distances * (inverse_width / x.scale)
+        error = leave_one_out_error(exponent, target, ridge=ridge, weights=x.weights)
         (slope,) = torch.autograd.grad(error, mask)
     return -slope[: x.n_features]
 
@@ -187,19 +198,20 @@ def leave_one_out_importance(x: Inputs, target: Tensor, inverse_width: float = 1
 def errors_without(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
     """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
     distances, scale = x.distances(), inverse_width / x.scale
-    return _errors(((distances - x.distances_of(j)) * scale for j in range(x.n_features)), target, ridge)
+    exponents = ((distances - x.distances_of(j)) * scale for j in range(x.n_features))
+    return _errors(exponents, target, ridge, x.weights)
 
 
-def _errors(exponents: Iterable[Tensor], target: Tensor, ridge: float) -> Tensor:
+def _errors(exponents: Iterable[Tensor], target: Tensor, ridge: float, weights: Tensor | None) -> Tensor:
     """Leave-one-out errors of several kernels, some at once."""
     waiting, errors = [], []
     for exponent in exponents:
         waiting.append(exponent)
         if len(waiting) == limits.KERNELS:
-            errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge))
+            errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge, weights=weights))
             waiting = []
     if waiting:
-        errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge))
+        errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge, weights=weights))
     return torch.cat(errors)
 
 
@@ -214,13 +226,17 @@ def _distances(products: Tensor) -> Tensor:
     return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
 
 
-def leave_one_out_error(exponent: Tensor, target: Tensor, *, ridge: float) -> Tensor:
+def leave_one_out_error(exponent: Tensor, target: Tensor, *, ridge: float, weights: Tensor | None = None) -> Tensor:
     """Mean squared leave-one-out error of kernel ridge regressions with K = exp(-exponent): (..., n, n) -> (...).
 
     The error of a row is its dual weight over the diagonal of the inverse; nothing is fitted again.
     """
     n = exponent.shape[-1]
     penalty = ridge * torch.eye(n, dtype=exponent.dtype, device=exponent.device)
+    if weights is not None:
+        penalty = penalty / weights.to(exponent)
     inverse = torch.linalg.inv(torch.exp(-exponent) + 1 / n + penalty)  # 1 / n stands for the intercept
     errors: Tensor = (inverse @ target) / inverse.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
+    if weights is not None:
+        return mean_of_rows(errors.square().mean(dim=-1), weights)
     return errors.square().mean(dim=(-2, -1))

@@ -30,6 +30,7 @@ from maskrank.core.proposals.statistics import (
     standardised,
     target_directions,
     values_of,
+    weighted_rows,
     without_empty_rows,
 )
 from maskrank.core.proposals.univariate import univariate_evidence
@@ -62,7 +63,7 @@ def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, gener
     Parameters
     ----------
     rows : Rows
-        Training rows; of many, some are drawn.
+        Training rows; of many, some are drawn. Their weights are in the target that is screened.
     wanted : int
         Groups by evidence given the others, single features by univariate evidence, and features of the linear
         elimination order: at most so many of each, round robin.
@@ -79,7 +80,8 @@ def screen_single_features(task: Task, rows: Rows, config: ScreeningConfig) -> T
     """Evidence of each feature alone, where no more is screened: (d,). It is reproducible for the same rows."""
     index = _draw_rows(rows, config, torch.Generator().manual_seed(0))
     batch = rows.take(index)
-    residual = _beyond_required(batch, target_directions(task.as_numeric(rows.y[index]), config), config)
+    target = target_directions(task.as_numeric(batch.y), config, batch.weights)
+    residual = _beyond_required(batch, target, config)
     return univariate_evidence(batch, rows.n_features, residual.directions(), config, residual.given)
 
 
@@ -94,6 +96,7 @@ def screen_residual(
     index : Tensor (n,)
         Which rows, in random order.
     residual : Tensor (n, outputs)
+        Not weighted: the weights of the rows come to it, as they do to a target.
     """
     more = _screen(rows, index, residual, frozenset(before.significant), wanted, 1, config)
     new = {group: value for group, value in more.evidence.items() if group not in before.evidence}
@@ -151,7 +154,7 @@ def _screen(
     rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, passes: int, config: ProposalConfig
 ) -> Screen:
     batch, d, screening = rows.take(index), rows.n_features, config.screening
-    residual = _beyond_required(batch, target_directions(y, screening), screening)
+    residual = _beyond_required(batch, target_directions(y, screening, batch.weights), screening)
     univariate = univariate_evidence(batch, d, residual.directions(), screening, residual.given)
     linear_order = _linear_elimination_order(batch, univariate, residual.copy(), wanted, config)
     groups = _pursued_groups(batch, residual, univariate, known, wanted, passes, screening)
@@ -214,7 +217,12 @@ def _linear_elimination_order(
     if not blocks.is_single:  # columns of two features may depend on each other; those taken one by one do not
         ridge = screening.ridge
         columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, screening.max_block_rank), blocks)
-    if residual.given is not None:
-        columns = columns - (columns @ residual.given) @ residual.given.t()
+    given = residual.given
+    if batch.weights is not None:  # the target is w times a residual
+        roots = batch.weights.to(target).sqrt()
+        columns, target = weighted_rows(columns, batch.weights), target / roots.unsqueeze(1)
+        given = None if given is None else orthonormal_basis(weighted_rows(given.t(), batch.weights).t(), min_size=1e-2)
+    if given is not None:
+        columns = columns - (columns @ given) @ given.t()
     order = eliminate_by_ridge(columns, target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
     return features[order].tolist()

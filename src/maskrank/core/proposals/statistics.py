@@ -17,6 +17,7 @@ from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Batch
+from maskrank.core.data.weights import mean_of_rows
 
 _MIN_EIGENVALUE = 1e-3  # of a block's correlations, against the largest: below it a column depends on the others
 
@@ -43,17 +44,42 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
     return values.new_zeros((n, *values.shape[1:])).index_add_(0, owner, values)
 
 
-def target_directions(y: Tensor, config: ScreeningConfig) -> Tensor:
+def target_directions(y: Tensor, config: ScreeningConfig, weights: Tensor | None = None) -> Tensor:
     """An orthonormal basis of the standardised target, or of the directions that span most of it: (n, q).
+
+    Where rows have weights w, the screened target is w (y - weighted mean of y). Its inner product with a column is the
+    derivative of a weighted loss by the column's coefficient, so that the screens are weighted score tests (Rao 1948).
+    The columns stay as they are.
 
     Parameters
     ----------
     y : Tensor (n, ...)
-        Numbers.
+        Numbers: a target, or residuals of a model.
+    weights : Tensor (n,), optional
     """
     y = y.reshape(len(y), -1).double()
     y = y[:, y.var(dim=0).argsort(descending=True, stable=True)[: config.max_outputs]]
-    return orthonormal_basis(standardised(y.t(), config.clip).t())[:, : config.max_directions].float()
+    target = standardised(y.t(), config.clip)  # (outputs, n)
+    if weights is not None:
+        target = weighted_scores(target, weights)
+    return orthonormal_basis(target.t())[:, : config.max_directions].float()
+
+
+def weighted_scores(values: Tensor, weights: Tensor) -> Tensor:
+    """Values v as w (v - weighted mean of v), of length 1, or 0 for a constant: (k, n), (n,) -> (k, n)."""
+    weights = weights.to(values)
+    scores: Tensor = weights * (values - mean_of_rows(values, weights).unsqueeze(1))
+    return scores.div_(scores.norm(dim=1, keepdim=True).clamp_(min=1e-12))
+
+
+def weighted_rows(columns: Tensor, weights: Tensor) -> Tensor:
+    """Columns for a weighted regression by ordinary least squares: (k, n), (n,) -> (k, n).
+
+    Less their weighted means, times the roots of the weights, and of length 1; a constant becomes 0.
+    """
+    weights = weights.to(columns)
+    rows: Tensor = weights.sqrt() * (columns - mean_of_rows(columns, weights).unsqueeze(1))
+    return rows.div_(rows.norm(dim=1, keepdim=True).clamp_(min=1e-12))
 
 
 def orthonormal_basis(columns: Tensor, min_size: float = 1e-5) -> Tensor:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -25,35 +24,7 @@ from maskrank.core.engine.foreach import lerp_
 from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
 from maskrank.core.engine.training_loop import cosine_annealing, train
 from maskrank.core.method.tasks import Task
-
-
-@dataclass(frozen=True)
-class ScoredRows:
-    """Row numbers, one line a fold: what each net learns from, and the rows on which it is judged."""
-
-    learned: Tensor  # (folds, rows learned from)
-    held_out: Tensor  # (folds, rows held out)
-
-
-def cross_fitted_rows(y: Tensor, *, n_folds: int, max_held_out: int, generator: torch.Generator) -> ScoredRows:
-    """Folds that each hold out another part of the rows, with its share of every class or of small and large targets.
-
-    A few rows more than a multiple of the folds are never held out.
-
-    Parameters
-    ----------
-    y : Tensor (n,) or (n, outputs)
-    max_held_out : int
-        Of a larger fold, so many rows are judged.
-    """
-    n, n_folds = len(y), min(n_folds, len(y))
-    mixed = torch.randperm(n, generator=generator)
-    order = mixed[y.cpu().reshape(n, -1)[mixed, 0].argsort(stable=True)]
-    parts = order[: n // n_folds * n_folds].view(-1, n_folds).t()  # (folds, rows)
-    rest = order[parts.numel() :]
-    learned = [torch.cat([parts[:f].flatten(), parts[f + 1 :].flatten(), rest]) for f in range(n_folds)]
-    some = torch.randperm(parts.shape[1], generator=generator)[: max(1, max_held_out)]
-    return ScoredRows(torch.stack(learned).to(y.device), parts[:, some].to(y.device))
+from maskrank.core.scoring.scored_rows import ScoredRows
 
 
 class MaskedNets:
@@ -138,7 +109,7 @@ def train_masked_nets(
     task: Task,
     x: Tensor,
     y: Tensor,
-    learned: Tensor,
+    rows: ScoredRows,
     *,
     blocks: Blocks,
     n_required: int = 0,
@@ -155,8 +126,8 @@ def train_masked_nets(
     ----------
     x : Tensor (n, columns)
     y : Tensor (n,) or (n, outputs)
-    learned : Tensor (folds, rows)
-        The rows that each net learns from.
+    rows : ScoredRows
+        The rows that each net learns from, and by which weights they are drawn.
     blocks : Blocks
         The columns of each feature.
     n_required : int
@@ -167,7 +138,7 @@ def train_masked_nets(
     start : MaskedNets, optional
         Nets to go on with, for fewer steps, in place of new ones.
     """
-    settings, (n_folds, n_rows), s = config.score, learned.shape, len(blocks)
+    settings, (n_folds, n_rows), s = config.score, rows.learned.shape, len(blocks)
     if start is None:
         nets = _untrained(task, x, blocks.numeric, n_folds, n_rows, config, generator)
         masked = MaskedNets(nets, blocks, n_required)
@@ -175,10 +146,10 @@ def train_masked_nets(
         masked = start.copy()
     nets, inputs = masked.nets, masked.nets.inputs(x)
     n_batch = min(settings.max_batch, max(settings.min_batch, n_rows // settings.batches_per_pass))
-    folds = torch.arange(n_folds, device=x.device).unsqueeze(1)
+    draw = rows.draws(generator)
 
     def loss_of() -> Tensor:
-        index = learned[folds, torch.randint(n_rows, (n_folds, n_batch), generator=generator).to(x.device)]
+        index = draw(n_batch)  # (folds, batch)
         masks = draw_masks(
             (n_folds, n_batch), s, generator, order, n_required=n_required, required_share=settings.required_share
         ).to(x.device)

@@ -10,6 +10,7 @@ from torch import Tensor
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
+from maskrank.core.data.weights import joined_weights
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.shapley import Shares
 from maskrank.core.scoring.size_curve import SizeCurve, cross_fitted_orders, enough_features, size_curve, values_by_size
@@ -70,6 +71,8 @@ def measure_scores(
         blocks=blocks,
         n_required=rows.n_required,
         n_training=None if learn_all else len(rows),
+        weights=joined_weights([rows.weights, validation.weights], [len(rows), len(validation)]),
+        groups=_joined_groups(rows, validation),
         config=config,
         generator=generator,
     )
@@ -83,8 +86,16 @@ def measure_scores(
     # Validation rows do not say how many features the predictor sees, where training rows can: its validation figure
     # should owe little to them.
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
-    judged = values[:, judges if bool(judges.any()) else ~judges]
-    enough = enough_features(judged)
+    judges = judges if bool(judges.any()) else ~judges
+    judged = values[:, judges]
+    enough = enough_features(judged, None if value.weights is None else value.weights.cpu()[judges])
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
     worth = FeatureWorth.of(shares.values, enough if others_hurt else None, n_required=rows.n_required)
     return MeasuredScores(value, shares, curve, worth)
+
+
+def _joined_groups(rows: Rows, validation: Rows) -> Tensor | None:
+    """Of training and validation rows; None where the rows have none, or validation rows of the user's own."""
+    if rows.groups is None or validation.groups is None:
+        return None
+    return torch.cat([rows.groups, validation.groups])

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
 from maskrank.core.config import ScoreConfig
+from maskrank.core.data.weights import error_of_mean, mean_of_rows
 from maskrank.core.method.tasks import Task
 
 
-def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor, config: ScoreConfig) -> bool:
+def beats_constant(
+    task: Task,
+    outputs: Tensor,
+    y: Tensor,
+    seen: Tensor,
+    config: ScoreConfig,
+    *,
+    weights: Tensor | None = None,
+    seen_weights: Tensor | None = None,
+) -> bool:
     """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
 
     A one-sided z-test of the mean gain in loss, with the gain of a single row bounded; a handful of rows can't tell.
@@ -24,10 +32,14 @@ def beats_constant(task: Task, outputs: Tensor, y: Tensor, seen: Tensor, config:
         Their targets.
     seen : Tensor
         Targets of the rows that were learned from.
+    weights, seen_weights : Tensor (n,), Tensor (learned from,), optional
+        Of these rows, and of those that were learned from.
     """
-    constant = task.constant(seen).expand_as(outputs)
+    constant = task.constant(seen, seen_weights).expand_as(outputs)
     without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
     gain = without - with_features  # (n,)
-    bound = config.max_row_gain * gain.abs().mean()
+    bound = config.max_row_gain * mean_of_rows(gain.abs(), weights)
     gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
-    return len(gain) >= config.min_rows and bool(gain.mean() > config.min_z * gain.std() / math.sqrt(len(gain)))
+    return len(gain) >= config.min_rows and bool(
+        mean_of_rows(gain, weights) > config.min_z * error_of_mean(gain, weights)
+    )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskrank.core import limits
+from maskrank.core.data.weights import normalised
 from maskrank.core.scoring.value_function import ValueFunction
 
 
@@ -94,6 +95,8 @@ def cross_fitted_orders(of_rows: Tensor, n_folds: int, n_required: int = 0) -> T
 def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]:
     """Values and errors of rows by the first features of their fold's order: (folds, s) -> 2 x (sizes, rows).
 
+    Both are times the weights of the rows, where these have some.
+
     The first 1, 2, ... of them, after all required ones, which come first in an order.
     """
     s, n = order.shape[1], value.n_rows
@@ -108,8 +111,8 @@ def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]
 
 def size_curve(value: ValueFunction, values: Tensor, errors: Tensor) -> SizeCurve:
     """The curve of what `values_by_size` gives: (sizes, rows) each. Of numbers, the value is R²."""
-    discrete = value.task.discrete
-    figures = 1 - errors if discrete else values
+    discrete, weights = value.task.discrete, None if value.weights is None else value.weights.cpu()
+    figures = (1 if weights is None else weights) - errors if discrete else values
     return SizeCurve(
         np.arange(1, len(values) + 1),
         values.mean(dim=1).numpy(),
@@ -117,12 +120,21 @@ def size_curve(value: ValueFunction, values: Tensor, errors: Tensor) -> SizeCurv
         figures.mean(dim=1).numpy(),
         value.standard_errors(figures).numpy(),
         "accuracy" if discrete else "r2",
-        enough_features(values),
+        enough_features(values, weights),
     )
 
 
-def enough_features(values: Tensor) -> int:
-    """The smallest size within one standard error of the best: (sizes, rows) -> a size, 1 for the first."""
+def enough_features(values: Tensor, weights: Tensor | None = None) -> int:
+    """The smallest size within one standard error of the best: (sizes, rows) -> a size, 1 for the first.
+
+    Parameters
+    ----------
+    weights : Tensor (rows,), optional
+        By which the values are multiplied: a difference of means is a ratio of two sums then.
+    """
     apart = values[values.mean(dim=1).argmax()] - values
-    errors = apart.std(dim=1) / math.sqrt(values.shape[1]) if values.shape[1] > 1 else torch.zeros(len(values))
-    return int((apart.mean(dim=1) <= errors).nonzero()[0]) + 1
+    means, scatter = apart.mean(dim=1), apart
+    if weights is not None:
+        scatter = apart - means.unsqueeze(1) * normalised(weights)
+    errors = scatter.std(dim=1) / math.sqrt(values.shape[1]) if values.shape[1] > 1 else torch.zeros(len(values))
+    return int((means <= errors).nonzero()[0]) + 1

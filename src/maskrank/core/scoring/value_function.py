@@ -4,6 +4,8 @@ S is any subset of the chosen features m*, and of the required ones, which come 
 any other is. The predictions are those of nets trained with random masks (`masked_nets`),
 shrunk towards the constant answer by a factor for each size of S, because a net that has little to go by overfits.
 Other rows than those it is applied to choose the factor: what is measured on a row, the row had no part in.
+Where rows have weights, the values of a row are multiplied by its weight, of mean 1: plain means over the rows are then
+weighted means.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from torch import Tensor
 
 from maskrank.core.config import ScoreConfig, TrainConfig
 from maskrank.core.data.blocks import Blocks
+from maskrank.core.data.rows import take_weights
+from maskrank.core.data.weights import mean_of_rows
 from maskrank.core.method.tasks import Task
-from maskrank.core.scoring.masked_nets import MaskedNets, ScoredRows, cross_fitted_rows, train_masked_nets
+from maskrank.core.scoring.masked_nets import MaskedNets, train_masked_nets
+from maskrank.core.scoring.scored_rows import ScoredRows, cross_fitted_rows
 from maskrank.core.scoring.shapley import Game, Shares, exact_shares, in_precedence, sampled_shares
 from maskrank.core.scoring.subset_predictor import SubsetPredictor, shrunk
 
@@ -95,8 +100,22 @@ class ValueFunction:
     @property
     def baseline(self) -> float:
         """The loss of the constant answer, in units: the most that there is to be saved."""
-        losses = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1))
-        return float(losses.mean()) / self.unit
+        return float(self._constant_losses.mean()) / self.unit
+
+    @property
+    def weights(self) -> Tensor | None:
+        """Of the judging rows, of mean 1: (rows,)."""
+        weights = self.table.rows.weights
+        return None if weights is None else weights.flatten()
+
+    @cached_property
+    def _constant_losses(self) -> Tensor:
+        """Of the constant answer, times the weights: (rows,)."""
+        return self._times_weights(_constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1)))
+
+    def _times_weights(self, values: Tensor) -> Tensor:
+        """Values of rows times their weights: (..., rows)."""
+        return values if self.weights is None else values * self.weights.to(values)
 
     def __call__(self, masks: Tensor) -> Tensor:
         """The loss that each row saves by each subset: (subsets, rows, s) of bool -> (subsets, rows)."""
@@ -104,12 +123,12 @@ class ValueFunction:
 
     def saved(self, outputs: Tensor) -> Tensor:
         """The loss that outputs save over the constant answer: (subsets, rows, outputs) -> (subsets, rows)."""
-        y = self.y.flatten(0, 1)
-        return (_constant_losses(self.task, self.predictor.constant, y) - self.task.loss(outputs, y)) / self.unit
+        losses = self._times_weights(self.task.loss(outputs, self.y.flatten(0, 1)))
+        return (self._constant_losses - losses) / self.unit
 
     def errors(self, outputs: Tensor) -> Tensor:
         """What the task's metric is the mean of: (subsets, rows, outputs) -> (subsets, rows)."""
-        return self.task.error(outputs, self.y.flatten(0, 1))
+        return self._times_weights(self.task.error(outputs, self.y.flatten(0, 1)))
 
     def outputs(self, masks: Tensor) -> Tensor:
         """The shrunk outputs for each row and subset: (subsets, rows, s) of bool -> (subsets, rows, outputs)."""
@@ -133,7 +152,7 @@ class ValueFunction:
             self.task,
             table.x,
             table.y,
-            table.rows.learned,
+            table.rows,
             blocks=table.blocks,
             n_required=table.n_required,
             order=order,
@@ -169,15 +188,15 @@ class ValueFunction:
     def standard_errors(self, of_rows: Tensor) -> Tensor:
         """Of means over the rows: (values, rows) -> (values,).
 
-        A share of the variance is a ratio of two means over the same rows, and its error that of a ratio (the delta
-        method); a row far out adds to both.
+        A share of the variance is a ratio of two means over the same rows, and so is a weighted mean. Its error is that
+        of a ratio (the delta method); a row far out, or of a large weight, adds to both.
         """
         n = of_rows.shape[1]
         if n < 2:
             return torch.full((len(of_rows),), torch.inf, dtype=of_rows.dtype)
-        if not self.task.discrete:
-            whole = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1)).cpu() / self.unit
-            of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole
+        whole = self.weights if self.task.discrete else self._constant_losses / self.unit
+        if whole is not None:
+            of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole.cpu()
         return of_rows.std(dim=1) / math.sqrt(n)
 
 
@@ -189,6 +208,8 @@ def fit_value_function(
     blocks: Blocks | None = None,
     n_required: int = 0,
     n_training: int | None = None,
+    weights: Tensor | None = None,
+    groups: Tensor | None = None,
     config: TrainConfig,
     generator: torch.Generator,
 ) -> ValueFunction:
@@ -205,14 +226,20 @@ def fit_value_function(
         The last so many features are required: they come before the others in every order.
     n_training : int, optional
         Only the first so many rows may be learned from, and the others judge. None cross-fits over all rows.
+    weights : Tensor (n,), optional
+        What each row counts, where it is learned from and where it judges.
+    groups : Tensor (n,) of int, optional
+        Rows of one group are in one fold.
     """
     settings, blocks = config.score, Blocks.single(x.shape[1]) if blocks is None else blocks
     s = len(blocks)
     most = max(1, settings.max_evaluations // _subsets_of_a_row(s, n_required, settings))
     if n_training is None:
         kept = torch.randperm(len(y), generator=generator)[: settings.max_rows].to(y.device)
-        x, y = x[kept], y[kept]
-        rows = cross_fitted_rows(y, n_folds=settings.folds, max_held_out=most // settings.folds, generator=generator)
+        x, y, weights, groups = x[kept], y[kept], take_weights(weights, kept), take_weights(groups, kept)
+        rows = cross_fitted_rows(
+            y, n_folds=settings.folds, max_held_out=most // settings.folds, generator=generator, groups=groups
+        )
     else:
         learned, judging = (
             first + torch.randperm(n, generator=generator)[:bound].to(y.device)
@@ -220,11 +247,11 @@ def fit_value_function(
         )
         rows = ScoredRows(learned.unsqueeze(0), judging.unsqueeze(0))
     numbers = rows.held_out if n_training is not None else kept[rows.held_out]
-    constant = task.constant(y if n_training is None else y[rows.learned[0]]).to(x.dtype)
+    rows = rows.weighted(weights)
+    seen = slice(None) if n_training is None else rows.learned[0]
+    constant = task.constant(y[seen], None if weights is None else weights[seen]).to(x.dtype)
     table = JudgedTable(x, y, blocks, n_required, rows, numbers)
-    nets = train_masked_nets(
-        task, x, y, rows.learned, blocks=blocks, n_required=n_required, config=config, generator=generator
-    )
+    nets = train_masked_nets(task, x, y, rows, blocks=blocks, n_required=n_required, config=config, generator=generator)
     keys = torch.rand((*rows.held_out.shape, s), generator=generator)
     keys[..., s - n_required :] -= 1.0
     places = keys.argsort(dim=2) if not n_required else keys.argsort(dim=2).argsort(dim=2)
@@ -237,8 +264,11 @@ def _judged(
     """The value function of trained nets; places (folds, rows, s) of the features in an order of each row."""
     held_out = table.rows.held_out
     inputs, y = nets.nets.inputs(table.x[held_out]), table.y[held_out]
-    of_rows, by_size = _fit_shrinkage(task, nets, inputs, y, constant, places.to(inputs.device), config=config)
-    unit = 1.0 if task.discrete else float(_constant_losses(task, constant, y.flatten(0, 1)).mean())
+    weights = None if table.rows.weights is None else table.rows.weights.flatten()
+    of_rows, by_size = _fit_shrinkage(
+        task, nets, inputs, y, constant, places.to(inputs.device), weights=weights, config=config
+    )
+    unit = 1.0 if task.discrete else float(mean_of_rows(_constant_losses(task, constant, y.flatten(0, 1)), weights))
     predictor = SubsetPredictor(nets, constant, by_size)
     return ValueFunction(task, table, predictor, inputs, y, of_rows, unit if unit > 0 else 1.0)
 
@@ -252,6 +282,7 @@ def _fit_shrinkage(
     constant: Tensor,
     places: Tensor,
     *,
+    weights: Tensor | None = None,
     config: ScoreConfig,
 ) -> tuple[Tensor, Tensor]:
     """The factor of the lowest loss for each size: by other rows (folds, rows, s + 1), and by all rows (s + 1,).
@@ -260,11 +291,13 @@ def _fit_shrinkage(
     ----------
     places : Tensor (folds, rows, s)
         Of the features in an order of each row; its first 1, 2, ... features are tried.
+    weights : Tensor (folds * rows,), optional
     """
     n_folds, n, s = places.shape
     masks = places < torch.arange(1, s + 1, device=inputs.device).view(-1, 1, 1, 1)  # (s, folds, rows, s)
     away = nets.outputs(nets.added_by_feature(inputs), masks).flatten(1, 2) - constant  # (s, folds * rows, outputs)
     losses = torch.stack([task.loss(constant + factor * away, y.flatten(0, 1)) for factor in config.shrinkage])
+    losses = losses if weights is None else losses * weights.to(losses)
     part = torch.arange(n_folds * n, device=inputs.device) % config.shrinkage_parts
     own = torch.zeros((*losses.shape[:2], config.shrinkage_parts), device=inputs.device)  # (factors, s, parts)
     own.index_add_(2, part, losses)

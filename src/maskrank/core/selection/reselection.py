@@ -12,6 +12,7 @@ from torch import Tensor
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
+from maskrank.core.data.weights import joined_weights
 from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.tasks import Task
 from maskrank.core.method.training import DualNetTrainer
@@ -40,7 +41,8 @@ def reselect(
     optimal = torch.tensor(sorted(order[:size]), device=rows.device)
     parts = [part.only(pool.features) for part in (rows, validation)]
     values, y = torch.cat([part.all().dense() for part in parts]), torch.cat([part.y for part in parts])
-    everything = Rows(values, y, parts[0].blocks, rows.n_required)
+    weights = joined_weights([part.weights for part in parts], [len(part) for part in parts])
+    everything = Rows(values, y, parts[0].blocks, rows.n_required, weights)
     search = SearchSpace(pool, [(j,) for j in order], size)
     trainer = build_trainer(task, everything, parts[1], search, config=config, generator=generator)
     fine_tune_operator(trainer, optimal, batches=config.reselection.batches)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import TournamentConfig
+from maskrank.core.data.weights import error_of_mean, mean_of_rows
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
@@ -51,7 +52,7 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
             max_steps=policy.cross_fitting_steps,
         )
         margin = config.evidence_margin if config.weighs_evidence else math.inf
-        winner = candidates[best_candidate(fitted.losses, evidence, margin=margin)]
+        winner = candidates[best_candidate(fitted.losses, evidence, margin=margin, weights=fitted.weights)]
         if torch.equal(winner, best):
             break
         best = winner
@@ -61,7 +62,7 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
     return calibrate_selector(trainer, best, search=False)
 
 
-def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float) -> int:
+def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float, weights: Tensor | None = None) -> int:
     """The lowest mean loss, unless another candidate has enough more evidence to make up for its higher one.
 
     Both are log-likelihoods: a mean that lies z standard errors higher speaks with z²/2 against a subset, and the
@@ -73,11 +74,13 @@ def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float) -> int:
     evidence : Tensor (candidates,)
     margin : float
         By which the sum of both must be higher to win.
+    weights : Tensor (n,), optional
+        Of the rows.
     """
-    lowest = int(losses.mean(dim=1).argmin())
+    lowest = int(mean_of_rows(losses, weights).argmin())
     apart = losses - losses[lowest]  # (candidates, n)
-    errors = (apart.std(dim=1) / math.sqrt(losses.shape[1])).clamp(min=1e-12)
-    support = evidence - (apart.mean(dim=1) / errors).square() / 2
+    errors = error_of_mean(apart, weights).clamp(min=1e-12)
+    support = evidence - (mean_of_rows(apart, weights) / errors).square() / 2
     best = int(support.argmax())
     return best if support[best] >= support[lowest] + margin else lowest
 
