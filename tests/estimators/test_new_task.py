@@ -34,8 +34,8 @@ class PoissonTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return 2 * (torch.xlogy(y, y) - y + outputs.exp() - y * outputs).mean(dim=-1)
 
-    def constant(self, y: Tensor) -> Tensor:
-        return y.double().mean(dim=0).log()
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return tasks.weighted_mean(y.double(), weights).log()
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
@@ -59,10 +59,10 @@ class PoissonRegressor(DualNetRegressor):
         log_ratio = np.log(np.where(target > 0, target, 1) / rate)
         return float(2 * (target * log_ratio - target + rate).mean())
 
-    def _measure(self, target: np.ndarray, outputs: Tensor) -> float:
+    def _measure(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None = None) -> float:
         return self._deviance(target, self._decode(outputs))
 
-    def _measure_constant(self, target: np.ndarray, training: np.ndarray) -> float:
+    def _measure_constant(self, target: np.ndarray, training: np.ndarray, *weights: np.ndarray | None) -> float:
         return self._deviance(target, training.mean())
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from maskrank.core.config import EncodingConfig
-from maskrank.estimators.encoding import Encoding, learn_encoding
+from maskrank.estimators.encoding import Encoding, TrainingRows, learn_encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.inputs import Inputs, as_table, column_names, is_plain
 from maskrank.estimators.scaling import Columns
@@ -65,7 +65,7 @@ class ReadsTables(BaseEstimator):
             return np.asarray(self._scaling.apply(X))
         table = FeatureTable(column_names(X, d), d, kinds=None if self._inputs is None else self._inputs.columns)
         learned = learn_encoding(
-            X, np.arange(n), _as_columns(target), table, standardize=standardize, config=EncodingConfig()
+            X, TrainingRows(np.arange(n), _as_columns(target)), table, standardize=standardize, config=EncodingConfig()
         )
         self._encoding, self._widths = learned.encoding, learned.encoding.widths
         code = self._encoding.code

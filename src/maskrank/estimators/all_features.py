@@ -12,20 +12,22 @@ from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
-from maskrank.estimators.fitting import Part, prepare, scaled_rows
+from maskrank.estimators.fitting import prepare, scaled_rows
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
 
 _MOST_FEATURES = 5_000
 
 
-def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: Any) -> float | None:
+def all_features_score(
+    model: DualNetClassifier | DualNetRegressor, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
+) -> float | None:
     """The validation score of the same predictor, trained on all features of the same rows.
 
     Parameters
     ----------
     model : fitted estimator
         With an integer ``random_state``, so that the same rows are held out.
-    X, y : what it was fitted on
+    X, y, sample_weight, groups : what it was fitted on
 
     Returns
     -------
@@ -35,11 +37,10 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
     if net_maker(model.operator) is not None:
         return None
     fresh = clone(model)
-    X, y = fresh._validate_rows(X, y, reset=True)
+    whole, _ = fresh._training_part(X, y, sample_weight, groups)
     generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
-    target = fresh._learn_target(y)
     fresh.task_ = fresh._make_task()
-    parts = Part.whole(X, target, fresh.task_).hold_out(model.validation_fraction, generator)
+    parts = whole.hold_out(model.validation_fraction, generator)
     config = _with_predictor(model.config_)
     settings = fresh._settings(fresh.task_, model.result_.size, model._table, config)
     prepared = prepare(settings, *parts)
@@ -56,7 +57,7 @@ def all_features_score(model: DualNetClassifier | DualNetRegressor, X: Any, y: A
         )
         with torch.no_grad():
             outputs = fitted.held_out(held_out.chosen(features)[0])
-    return float(fresh._measure(parts[1].target, outputs.cpu().double()))
+    return float(fresh._measure(parts[1].target, outputs.cpu().double(), parts[1].weights))
 
 
 def _with_predictor(config: TrainConfig) -> TrainConfig:

@@ -20,6 +20,7 @@ from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
 from maskrank.core.scoring.signal import beats_constant
+from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.feature_table import FeatureTable, resolve_features
@@ -38,6 +39,7 @@ from maskrank.estimators.preparation import (
     resolve_size,
 )
 from maskrank.estimators.ranking import Ranking
+from maskrank.estimators.row_weights import check_groups, check_several_groups, check_weights, scaled_weights
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability, rank_subsample
@@ -107,7 +109,17 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Any:
         """Find the best s features, rank them, and learn to predict from them.
 
         Parameters
@@ -116,7 +128,16 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
             Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
             memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
         y : array (n,); (n, outputs) for a regression of several targets
-        X_val, y_val : the same, optional
+        sample_weight : array (n,), optional
+            What each row counts, wherever it is learned from or judges; their scale does not matter. A row of weight 0
+            is left out. A row of weight 3 is the same as three copies of it: with weights, copies of a row are
+            counted as its weight, and so they are without, where rows are repeated with the same target each time.
+            Columns are standardised without weights.
+        groups : array (n,), optional
+            The group of each row, such as its patient. No group is on both sides of the validation split, of a fold
+            of any cross-fitting, or of a subsample of ``n_repeats``. (Groups of columns are a parameter of the
+            estimator.)
+        X_val, y_val, sample_weight_val : the same, optional
             Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to
             20,000 rows, the predictor's nets are cross-fitted on all rows, and with fewer rows than features (and at
@@ -129,14 +150,13 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self
         """
         kind, given = frame_kind(X), as_table(X)
-        X, y = self._validate_rows(given, y, reset=True)
-        names = column_names(given, X.shape[1])
+        whole, factors = self._training_part(given, y, sample_weight, groups)
+        names = column_names(given, whole.source.shape[1])
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
-        target = self._learn_target(y)
         task = self._make_task()
         kinds = None if self._inputs is None else self._inputs.columns
         table = resolve_features(names, kinds, groups=self.groups, required=self.required)
-        whole, own = Part.whole(X, target, task), self._own_validation(X_val, y_val, task)
+        own = self._own_validation(X_val, y_val, sample_weight_val, task, factors)
         if own is None:
             self._check_split(whole.target)
         seed = resolve_seed(self.random_state)
@@ -164,6 +184,25 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self._y_scaling = prepared.y_scaling
         self._judge(trained.held_out.cpu().double(), training, validation)
         return self
+
+    def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
+        """The rows that count, with copies counted as weights; and the factors of the classes' weights (k,), if any."""
+        X, y = self._validate_rows(X, y, reset=True)
+        weights, row_groups = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
+        target = self._learn_target(y)
+        factors = self._class_factors(target, weights)
+        weights = _times_factors(weights, factors, target)
+        rows = np.arange(len(y))
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            if len(rows) < 2:
+                raise ValueError(f"sample_weight is above 0 in {len(rows)} row only: at least 2 rows are needed")
+            target, weights = self._learn_target(y[rows]), weights[rows]
+        if row_groups is not None:
+            row_groups = row_groups[rows]
+            check_several_groups(row_groups)
+        whole = Part.whole(X, target, self._make_task(), rows=rows, weights=weights, groups=row_groups)
+        return count_copies(whole), factors
 
     def _choose_size(
         self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int
@@ -194,6 +233,10 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         """Check y, learn its classes or shape, and encode it."""
         raise NotImplementedError
 
+    def _class_factors(self, target: Array, weights: Array | None) -> Array | None:
+        """What the weights of each class's rows are multiplied by: (k,); None for nothing."""
+        return None
+
     def _encode_target(self, y: Array) -> Array:
         """Encode more targets of the same kind."""
         raise NotImplementedError
@@ -205,11 +248,17 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
     def _check_split(self, target: Array) -> None:
         """Check that the rows can be split into training and validation rows."""
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        """The task's metric, in the units of y."""
+    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
+        """The task's metric, in the units of y, by the weights of the rows."""
         raise NotImplementedError
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
+    def _measure_constant(
+        self,
+        target: Array,
+        training: Array,
+        weights: Array | None = None,
+        training_weights: Array | None = None,
+    ) -> float:
         """The same for the best constant prediction, learned from the training targets."""
         raise NotImplementedError
 
@@ -238,14 +287,24 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
             device=self.device,
         )
 
-    def _own_validation(self, X_val: Any, y_val: Any, task: Task) -> Part | None:
-        """The user's validation rows, if any."""
+    def _own_validation(
+        self, X_val: Any, y_val: Any, sample_weight: Any, task: Task, factors: Array | None
+    ) -> Part | None:
+        """The user's validation rows, if any; the classes have the factors (k,) that they have in training."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
         if X_val is None:
+            if sample_weight is not None:
+                raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
             return None
         X_val, y_val = self._validate_rows(X_val, y_val, reset=False)
-        return Part.whole(X_val, self._encode_target(y_val), task)
+        target = self._encode_target(y_val)
+        weights = check_weights(sample_weight, len(target), name="sample_weight_val")
+        weights = _times_factors(weights, factors, target)
+        if weights is None:
+            return Part.whole(X_val, target, task)
+        rows = np.flatnonzero(weights)
+        return Part.whole(X_val, target[rows], task, rows=rows, weights=scaled_weights(weights[rows]))
 
     def _config(self, size: int, d: int) -> TrainConfig:
         changes = {
@@ -315,7 +374,21 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
 
     def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
         """The metric on the validation rows, and that of the best constant prediction."""
-        self.validation_score_ = self._measure(validation.target, outputs)
+        self.validation_score_ = self._measure(validation.target, outputs, validation.weights)
         seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
-        self.signal_ = beats_constant(self.task_, outputs, held_out, seen, self.config_.score)
-        self.baseline_score_ = self._measure_constant(validation.target, training.target)
+        seen_weights, weights = (
+            None if part.weights is None else torch.from_numpy(part.weights) for part in (training, validation)
+        )
+        self.signal_ = beats_constant(
+            self.task_, outputs, held_out, seen, self.config_.score, weights=weights, seen_weights=seen_weights
+        )
+        self.baseline_score_ = self._measure_constant(
+            validation.target, training.target, validation.weights, training.weights
+        )
+
+
+def _times_factors(weights: Array | None, factors: Array | None, target: Array) -> Array | None:
+    """The weights of rows times the factors of their classes: (n,), (k,), (n,) -> (n,)."""
+    if factors is None:
+        return weights
+    return np.asarray(factors[target] if weights is None else weights * factors[target])

@@ -10,9 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 from torch import Tensor
 
+from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.parameters import documented
+from maskrank.estimators.row_weights import class_factors
 from maskrank.estimators.scaling import Array
 
 
@@ -38,6 +40,69 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        max_features_to_select: int | None = None,
+        categorical_features: Any = "from_dtype",
+        groups: Any = None,
+        required: Any = None,
+        class_weight: Any = None,
+        preset: str | TrainConfig = "default",
+        operator: Any = None,
+        selector: tuple[int, ...] | None = None,
+        max_batches: int | None = None,
+        validation_fraction: float = 0.2,
+        standardize: bool = True,
+        refit: bool = True,
+        n_subsets: int | None = None,
+        batch_size: int | None = None,
+        phase1_batches: int | None = None,
+        exploit_share: float | None = None,
+        n_perturbed: int | None = None,
+        operator_rate: float | None = None,
+        selector_rate: float | None = None,
+        patience: int | None = None,
+        stop_on: str | None = None,
+        n_repeats: int = 0,
+        n_jobs: int | None = None,
+        device: str = "auto",
+        callbacks: tuple[Any, ...] = (),
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            max_features_to_select=max_features_to_select,
+            categorical_features=categorical_features,
+            groups=groups,
+            required=required,
+            preset=preset,
+            operator=operator,
+            selector=selector,
+            max_batches=max_batches,
+            validation_fraction=validation_fraction,
+            standardize=standardize,
+            refit=refit,
+            n_subsets=n_subsets,
+            batch_size=batch_size,
+            phase1_batches=phase1_batches,
+            exploit_share=exploit_share,
+            n_perturbed=n_perturbed,
+            operator_rate=operator_rate,
+            selector_rate=selector_rate,
+            patience=patience,
+            stop_on=stop_on,
+            n_repeats=n_repeats,
+            n_jobs=n_jobs,
+            device=device,
+            callbacks=callbacks,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, in the order of ``classes_``.
@@ -73,6 +138,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
             raise ValueError(f"y holds one class only, {_shown(self.classes_[0])}: at least 2 classes are needed")
         return target
 
+    def _class_factors(self, target: Array, weights: Array | None) -> Array | None:
+        return class_factors(self.class_weight, self.classes_, target, weights)
+
     def _encode_target(self, y: Array) -> Array:
         target = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         unknown = self.classes_[target] != y
@@ -96,11 +164,17 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(self.classes_.tolist())
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        return float((self._probabilities(outputs).argmax(axis=1) == target).mean())
+    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
+        return float(np.average(self._probabilities(outputs).argmax(axis=1) == target, weights=weights))
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return float((np.bincount(training).argmax() == target).mean())
+    def _measure_constant(
+        self,
+        target: Array,
+        training: Array,
+        weights: Array | None = None,
+        training_weights: Array | None = None,
+    ) -> float:
+        return float(np.average(np.bincount(training, training_weights).argmax() == target, weights=weights))
 
     def _target_document(self) -> dict[str, Any]:
         return {

@@ -83,13 +83,22 @@ class MeanTargets:
         return np.where(missing[:, None], np.nan, means)
 
     @classmethod
-    def learn(cls, source: int, levels: Array, n_levels: int, target: Array, config: EncodingConfig) -> MeanTargets:
-        """Of training rows: level numbers (n,), and targets as numbers (n, outputs)."""
+    def learn(
+        cls,
+        source: int,
+        levels: Array,
+        n_levels: int,
+        target: Array,
+        config: EncodingConfig,
+        weights: Array | None = None,
+    ) -> MeanTargets:
+        """Of training rows: level numbers (n,), targets as numbers (n, outputs), and weights (n,) of mean 1."""
         present = ~np.isnan(levels)
         code = levels[present].astype(np.int64)
-        counts = np.bincount(code, minlength=n_levels)[:, None]
-        sums = np.stack([np.bincount(code, column, n_levels) for column in target[present].T], axis=1)
-        overall = target.mean(axis=0)
+        weighted = target if weights is None else target * weights[:, None]
+        counts = np.bincount(code, None if weights is None else weights[present], n_levels)[:, None]
+        sums = np.stack([np.bincount(code, column, n_levels) for column in weighted[present].T], axis=1)
+        overall = target.mean(axis=0) if weights is None else weighted.sum(axis=0) / weights.sum()
         means = (sums + config.mean_prior * overall) / (counts + config.mean_prior)
         return cls(source, np.vstack([means, overall]))
 
@@ -113,7 +122,12 @@ def derived_from_document(document: dict[str, Any]) -> Derived:
 
 
 def cross_fitted_means(
-    learned: MeanTargets, levels: Array, target: Array, folds: NDArray[np.int64], config: EncodingConfig
+    learned: MeanTargets,
+    levels: Array,
+    target: Array,
+    folds: NDArray[np.int64],
+    config: EncodingConfig,
+    weights: Array | None = None,
 ) -> Array:
     """The mean targets of training rows, each without the rows of its own fold: (n, outputs).
 
@@ -122,11 +136,13 @@ def cross_fitted_means(
     levels, target : ndarray (n,), ndarray (n, outputs)
         Of the training rows.
     folds : ndarray (n,) of int
+    weights : ndarray (n,), optional
     """
     out = np.empty_like(target)
     for fold in np.unique(folds):
         own = folds == fold
-        others = MeanTargets.learn(0, levels[~own], len(learned.means) - 1, target[~own], config)
+        theirs = None if weights is None else weights[~own]
+        others = MeanTargets.learn(0, levels[~own], len(learned.means) - 1, target[~own], config, theirs)
         out[own] = others.columns(levels[own, None])
     return out
 

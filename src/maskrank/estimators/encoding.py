@@ -129,10 +129,31 @@ class LearnedEncoding:
     input_varies: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The rows that an encoding is learned from. Means and deviations of columns do not take the weights into account.
+
+    Attributes
+    ----------
+    rows : ndarray (n,) of int
+        Their numbers in the table.
+    target : ndarray (n, outputs)
+        As numbers, for mean targets.
+    weights : ndarray (n,), optional
+        What each row counts in a mean target.
+    groups : ndarray (n,) of int, optional
+        A mean target of a row is learned without its group.
+    """
+
+    rows: NDArray[np.int64]
+    target: Array
+    weights: Array | None = None
+    groups: Array | None = None
+
+
 def learn_encoding(
     X: Array,
-    rows: NDArray[np.int64],
-    target: Array,
+    training: TrainingRows,
     table: FeatureTable,
     *,
     standardize: bool,
@@ -144,22 +165,19 @@ def learn_encoding(
     ----------
     X : ndarray (n, inputs)
         Numbers, level numbers, seconds; NaN where a value is missing.
-    rows : ndarray of int
-        The training rows.
-    target : ndarray (training rows, outputs)
-        As numbers, for mean targets.
+    training : TrainingRows
     table : FeatureTable
     standardize : bool
         Whether columns are scaled to mean 0 and variance 1.
     """
-    learner = _Learner(X, rows, target, table, config)
+    learner = _Learner(X, training, table, config)
     of_inputs = [learner.columns_of(j) for j in range(X.shape[1])]
     derived = np.hstack(learner.derived_columns) if learner.derived_columns else None
     extended = X if derived is None else np.hstack([X, derived])
     members = [[j] for j in range(X.shape[1])] if table.members is None else table.members
     columns = [column for group in members for j in group for column in of_inputs[j]]
     widths = np.array([sum(len(of_inputs[j]) for j in group) for group in members])
-    code, column_varies = _scaled_code(columns, extended, rows, standardize, config)
+    code, column_varies = _scaled_code(columns, extended, training.rows, standardize, config)
     numeric = np.array([not column.is_indicator for column in columns])
     encoding = Encoding(X.shape[1], tuple(learner.derived), code, widths, numeric)
     starts = np.concatenate([[0], widths.cumsum()[:-1]])
@@ -175,12 +193,12 @@ class _Learner:
     def __init__(
         self,
         X: Array,
-        rows: NDArray[np.int64],
-        target: Array,
+        training: TrainingRows,
         table: FeatureTable,
         config: EncodingConfig,
     ) -> None:
-        self._X, self._rows, self._target, self._table, self._config = X, rows, target, table, config
+        rows = training.rows
+        self._X, self._rows, self._training, self._table, self._config = X, rows, training, table, config
         self.missing = np.concatenate(
             [np.isnan(X[:, part][rows]).mean(axis=0) for part in _parts(X.shape[1], len(rows))]
         )
@@ -207,17 +225,23 @@ class _Learner:
         counts = np.bincount(present, minlength=n_levels)
         frequent = np.flatnonzero(counts >= min(self._config.min_level_rows, max(1, len(levels) // 4)))
         if len(frequent) > self._config.max_levels:
-            means = MeanTargets.learn(j, levels, n_levels, self._target, self._config)
+            target, weights = self._training.target, self._training.weights
+            means = MeanTargets.learn(j, levels, n_levels, target, self._config, weights)
             values = means.columns(self._X)
-            values[self._rows] = cross_fitted_means(means, levels, self._target, self._folds(), self._config)
+            values[self._rows] = cross_fitted_means(means, levels, target, self._folds(), self._config, weights)
             return self._derive(means, values, flagged)
         if len(frequent) == 2 and counts[frequent].sum() == len(present):
             frequent = frequent[1:]  # of two levels, one says all
         return [_Column(j, float(k), flagged, counts[k] / len(levels)) for k in frequent]
 
     def _folds(self) -> NDArray[np.int64]:
-        """The same for every category, and for every fit on these rows."""
-        return np.random.default_rng(0).permutation(len(self._rows)) % self._config.mean_folds
+        """The same for every category, and for every fit on these rows; a group of rows is in one fold."""
+        groups = self._training.groups
+        if groups is None:
+            return np.random.default_rng(0).permutation(len(self._rows)) % self._config.mean_folds
+        _, group = np.unique(groups, return_inverse=True)
+        folds: NDArray[np.int64] = np.random.default_rng(0).permutation(group.max() + 1) % self._config.mean_folds
+        return folds[group]
 
     def _derive(self, derived: Derived, values: Array, flagged: bool) -> list[_Column]:
         self.derived.append(derived)

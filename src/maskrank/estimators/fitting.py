@@ -27,8 +27,10 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.sizing import choose_size
+from maskrank.estimators.encoding import TrainingRows
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.preparation import candidate_features, net_maker, resolve_device, split_rows, torch_threads
+from maskrank.estimators.row_groups import split_groups
 from maskrank.estimators.scaled_table import ScaledTable, scale_table
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import Source, open_source
@@ -61,10 +63,18 @@ class Part:
 
     @classmethod
     def whole(
-        cls, X: Any, target: Array, task: Task, *, weights: Array | None = None, groups: Array | None = None
+        cls,
+        X: Any,
+        target: Array,
+        task: Task,
+        *,
+        rows: Array | None = None,
+        weights: Array | None = None,
+        groups: Array | None = None,
     ) -> Part:
-        """All rows of a table."""
-        return cls(open_source(X), np.arange(len(target)), target, task.discrete, weights, groups)
+        """All rows of a table, or these, with a target, a weight and a group each."""
+        rows = np.arange(len(target)) if rows is None else rows
+        return cls(open_source(X), rows, target, task.discrete, weights, groups)
 
     @property
     def labels(self) -> Array | None:
@@ -78,8 +88,11 @@ class Part:
         return replace(self, rows=self.rows[index], target=self.target[index], weights=weights, groups=groups)
 
     def hold_out(self, share: float, generator: torch.Generator) -> tuple[Part, Part]:
-        """Training and validation rows, stratified by class."""
-        training, validation = split_rows(len(self.rows), share, labels=self.labels, generator=generator)
+        """Training and validation rows, stratified by class; groups of rows stay on one side."""
+        if self.groups is None:
+            training, validation = split_rows(len(self.rows), share, labels=self.labels, generator=generator)
+        else:
+            training, validation = split_groups(self.groups, share, labels=self.labels, generator=generator)
         return self.take(training), self.take(validation)
 
 
@@ -153,8 +166,12 @@ def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
     y_scaling = scale_target(settings, training.target)
     table = scale_table(
         training.source,
-        training.rows,
-        _numeric_target(target_tensor(training.target, y_scaling), settings.task),
+        TrainingRows(
+            training.rows,
+            _numeric_target(target_tensor(training.target, y_scaling), settings.task),
+            training.weights,
+            training.groups,
+        ),
         settings.table,
         others=[] if validation.source is training.source else [validation.source],
         standardize=settings.standardize,
@@ -253,9 +270,8 @@ def scaled_rows(prepared: Prepared, part: Part) -> Rows:
         raise ValueError("y holds values too large for 32-bit floats: standardize=True, or smaller units")
     features, table, device = prepared.features, prepared.table, resolve_device(prepared.settings.device)
     values = table.values(part.source, part.rows, features, device)
-    weights, groups = (
-        None if some is None else torch.from_numpy(some).to(device) for some in (part.weights, part.groups)
-    )
+    weights = None if part.weights is None else torch.from_numpy(part.weights).float().to(device)
+    groups = None if part.groups is None else torch.from_numpy(part.groups).to(device)
     return Rows(values, y.to(device), table.blocks(features), len(prepared.settings.table.required), weights, groups)
 
 

@@ -64,11 +64,17 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(range(self.n_outputs_))
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        return float(np.square(self._decode(outputs) - target).mean())
+    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
+        return _mean_squares(self._decode(outputs) - target, weights)
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return float(np.square(training.mean(axis=0) - target).mean())
+    def _measure_constant(
+        self,
+        target: Array,
+        training: Array,
+        weights: Array | None = None,
+        training_weights: Array | None = None,
+    ) -> float:
+        return _mean_squares(np.average(training, axis=0, weights=training_weights) - target, weights)
 
     def _target_document(self) -> dict[str, Any]:
         return {
@@ -80,3 +86,9 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _restore_target(self, document: dict[str, Any]) -> None:
         self.n_outputs_, self._single_output = self.task_.n_outputs, document["single_output"]
         self._y_scaling = Scaling(np.array(document["y_mean"]), np.array(document["y_scale"]))
+
+
+def _mean_squares(errors: Array, weights: Array | None) -> float:
+    """Over the rows by their weights, and over the outputs: (n,) or (n, outputs)."""
+    squares = np.square(errors)
+    return float(squares.mean() if weights is None else np.average(squares, axis=0, weights=weights).mean())

@@ -13,7 +13,7 @@ from maskrank.core.config import EncodingConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.encoded import Code, Encoded
 from maskrank.core.data.rows import Values, held_if_small
-from maskrank.estimators.encoding import Encoding, LearnedEncoding, learn_encoding
+from maskrank.estimators.encoding import Encoding, LearnedEncoding, TrainingRows, learn_encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.scaling import Array, Scaling
 from maskrank.estimators.sources import TOO_LARGE, DenseSource, MissingValuesError, Source, check_no_infinity, view
@@ -103,8 +103,7 @@ class EncodedTable:
 
 def scale_table(
     source: Source,
-    rows: Array,
-    target: Array,
+    training: TrainingRows,
     table: FeatureTable,
     *,
     others: list[Source],
@@ -115,16 +114,13 @@ def scale_table(
 
     Parameters
     ----------
-    rows : ndarray of int
-        Training rows.
-    target : ndarray (training rows, outputs)
-        As numbers.
+    training : TrainingRows
     others : list of Source
         Tables of validation rows, to be checked, too.
     """
     if table.is_plain:
         try:
-            columns = source.learn(rows)
+            columns = source.learn(training.rows)
             for other in others:
                 other.learn(np.arange(other.shape[0]))
         except MissingValuesError:
@@ -136,7 +132,7 @@ def scale_table(
             return NumericTable(scaling, columns.varies, np.zeros(len(columns.mean)) if standardize else columns.mean)
     for one in (source, *others):
         check_no_infinity(dense_values(one))
-    learned = learn_encoding(dense_values(source), rows, target, table, standardize=standardize, config=config)
+    learned = learn_encoding(dense_values(source), training, table, standardize=standardize, config=config)
     return EncodedTable(learned, source)
 
 

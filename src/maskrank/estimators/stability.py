@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskrank.estimators.fitting import Part, Settings, prepare, train
 from maskrank.estimators.preparation import torch_threads
+from maskrank.estimators.row_groups import draw_groups
 from maskrank.estimators.scaling import Array
 
 SHARE = 0.8  # of the rows in a subsample
@@ -136,7 +137,7 @@ def rank_subsample(
         The user's validation rows.
     """
     random = np.random.default_rng(seed)
-    some = whole.take(draw_rows(len(whole.rows), whole.labels, random))
+    some = whole.take(draw_rows(len(whole.rows), whole.labels, random, whole.groups))
     generator = torch.Generator().manual_seed(int(random.integers(2**63)))
     training, validation = some.hold_out(validation_fraction, generator) if own is None else (some, own)
     no_predictor = replace(settings, config=settings.config.using(predictor__n_recipes=0))
@@ -146,7 +147,7 @@ def rank_subsample(
     return ranking.ranks, ranking.scores
 
 
-def draw_rows(n: int, labels: Array | None, random: Generator) -> NDArray[np.int64]:
+def draw_rows(n: int, labels: Array | None, random: Generator, row_groups: Array | None = None) -> NDArray[np.int64]:
     """A random 80 % subsample of the rows, sorted; stratified by the labels, with at least two rows of each class.
 
     Without replacement: a bootstrap sample would put copies of one row into training and validation rows, and
@@ -155,7 +156,11 @@ def draw_rows(n: int, labels: Array | None, random: Generator) -> NDArray[np.int
     Parameters
     ----------
     labels : ndarray (n,) of int, optional
+    row_groups : ndarray (n,) of int, optional
+        Groups are drawn in place of rows, and taken whole.
     """
+    if row_groups is not None:
+        return draw_groups(row_groups, labels, SHARE, random)
     groups = [np.arange(n)] if labels is None else [np.flatnonzero(labels == k) for k in np.unique(labels)]
     sizes = [min(len(rows), max(2, round(SHARE * len(rows)))) for rows in groups]
     drawn = [random.choice(rows, size, replace=False) for rows, size in zip(groups, sizes, strict=True)]

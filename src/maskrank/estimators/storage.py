@@ -133,6 +133,8 @@ class StorageMixin(Attributes, BaseEstimator):
         for name in ("operator", "selector"):
             if is_sizes(parameters.get(name)):
                 parameters[name] = [int(size) for size in parameters[name]]
+        if isinstance(parameters.get("class_weight"), Mapping):  # names in JSON are text, and classes need not be
+            parameters["class_weight"] = [list(pair) for pair in parameters["class_weight"].items()]
         return {name: _plain(value) for name, value in parameters.items()}
 
 
@@ -155,6 +157,8 @@ def _parameters(document: dict[str, Any]) -> dict[str, Any]:
     parameters = as_tuples(document)
     if isinstance(parameters.get("preset"), dict):
         parameters["preset"] = TrainConfig.from_dict(parameters["preset"])
+    if isinstance(parameters.get("class_weight"), tuple):
+        parameters["class_weight"] = dict(parameters["class_weight"])
     return parameters
 
 
