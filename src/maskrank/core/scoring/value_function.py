@@ -66,7 +66,7 @@ class ValueFunction:
         it. The predictor's own factors are chosen by all rows.
     unit : float
         Values are in multiples of it: 1 for classes, whose values are in nats, and the loss of the constant answer for
-        numbers, whose values are shares of the variance.
+        numbers, whose values are shares of the variance, and for counts and survival, of the deviance.
     """
 
     task: Task
@@ -169,13 +169,13 @@ class ValueFunction:
     def standard_errors(self, of_rows: Tensor) -> Tensor:
         """Of means over the rows: (values, rows) -> (values,).
 
-        A share of the variance is a ratio of two means over the same rows, and its error that of a ratio (the delta
-        method); a row far out adds to both.
+        A share of the constant answer's loss is a ratio of two means over the same rows, and its error that of a ratio
+        (the delta method); a row far out adds to both.
         """
         n = of_rows.shape[1]
         if n < 2:
             return torch.full((len(of_rows),), torch.inf, dtype=of_rows.dtype)
-        if not self.task.discrete:
+        if not self.task.probabilistic:
             whole = _constant_losses(self.task, self.predictor.constant, self.y.flatten(0, 1)).cpu() / self.unit
             of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole
         return of_rows.std(dim=1) / math.sqrt(n)
@@ -238,7 +238,7 @@ def _judged(
     held_out = table.rows.held_out
     inputs, y = nets.nets.inputs(table.x[held_out]), table.y[held_out]
     of_rows, by_size = _fit_shrinkage(task, nets, inputs, y, constant, places.to(inputs.device), config=config)
-    unit = 1.0 if task.discrete else float(_constant_losses(task, constant, y.flatten(0, 1)).mean())
+    unit = 1.0 if task.probabilistic else float(_constant_losses(task, constant, y.flatten(0, 1)).mean())
     predictor = SubsetPredictor(nets, constant, by_size)
     return ValueFunction(task, table, predictor, inputs, y, of_rows, unit if unit > 0 else 1.0)
 
