@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from maskrank.core.recorder import Callback as Callback
     from maskrank.core.recorder import Progress as Progress
     from maskrank.estimators import DualNetClassifier as DualNetClassifier
+    from maskrank.estimators import DualNetCounts as DualNetCounts
     from maskrank.estimators import DualNetRegressor as DualNetRegressor
+    from maskrank.estimators import DualNetSurvival as DualNetSurvival
     from maskrank.estimators import load as load
     from maskrank.estimators.explanation import Explanation as Explanation
     from maskrank.estimators.ranking import Ranking as Ranking
@@ -24,7 +26,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "Callback": "maskrank.core.recorder",
     "DualNetClassifier": "maskrank.estimators",
+    "DualNetCounts": "maskrank.estimators",
     "DualNetRegressor": "maskrank.estimators",
+    "DualNetSurvival": "maskrank.estimators",
     "Explanation": "maskrank.estimators.explanation",
     "ImageCNN": "maskrank.core.method.image_cnn",
     "Progress": "maskrank.core.recorder",
@@ -35,7 +39,9 @@ _HOMES = {
 __all__ = [
     "Callback",
     "DualNetClassifier",
+    "DualNetCounts",
     "DualNetRegressor",
+    "DualNetSurvival",
     "Explanation",
     "ImageCNN",
     "Progress",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maskrank.core.metrics import FIGURE_TITLES
 from maskrank.images import among_chosen, overlay
 from maskrank.layouts import by_size, shades, swarm, waterfall, with_values
 from maskrank.size_choice import smallest_size
@@ -179,12 +180,12 @@ def plot_size_curve(sweep: pd.DataFrame | SizeCurve, ax: Axes | None = None) -> 
 
 
 def _plot_curve_of_model(curve: Any, ax: Axes) -> Axes:
-    """The curve of one fit: accuracy or R²; which size is enough was decided by the loss."""
+    """The curve of one fit: accuracy, R² or D²; which size is enough was decided by the loss."""
     figures, errors = curve.figures, np.where(np.isfinite(curve.figures_std), curve.figures_std, 0.0)
     by_loss = ", by the log-loss" if curve.figure == "accuracy" else ""
     draw_band(ax, curve.sizes, figures, errors, BLUE, marker="o", label=f"{_enough(curve.enough)}{by_loss}")
     _draw_ring(ax, curve.enough, float(figures[curve.sizes == curve.enough][0]), BLUE)
-    return _with_sizes(ax, "R²" if curve.figure == "r2" else curve.figure)
+    return _with_sizes(ax, FIGURE_TITLES[curve.figure])
 
 
 def _draw_ring(ax: Axes, size: int, height: float, colour: str) -> None:

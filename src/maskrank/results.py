@@ -24,6 +24,7 @@ from maskrank.notes import notes
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
 NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
 
 
@@ -155,8 +156,7 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     share = model.result_.explained_share
     if share is None:
         return []
-    of = "of the log-loss without any feature" if model.task_.discrete else "of the variance (R²)"
-    return [("explained", f"{100 * share:.1f} % {of}, measured on held-out rows")]
+    return [("explained", f"{100 * share:.1f} % of the {_EXPLAINED[model.task_.figure]}, measured on held-out rows")]
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 
 from maskrank import DualNetRegressor, load
@@ -20,22 +19,25 @@ from maskrank.results import facts, ranking_json
 
 
 @dataclass(frozen=True)
-class PoissonTask:
-    """Counts; the output is the logarithm of the expected count."""
+class MedianTask:
+    """Numbers; the output is their median, and the loss the absolute error."""
 
-    kind: ClassVar[str] = "poisson"
-    metric: ClassVar[Metric] = Metric("deviance", "mean Poisson deviance", higher_is_better=False)
+    kind: ClassVar[str] = "median"
+    metric: ClassVar[Metric] = Metric("mae", "mean absolute error", higher_is_better=False)
     discrete: ClassVar[bool] = False
+    stratified: ClassVar[bool] = False
+    probabilistic: ClassVar[bool] = False
+    figure: ClassVar[str] = "d2"
     n_outputs: int = 1
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        return (outputs.exp() - y * outputs).mean(dim=-1)
+        return (outputs - y).abs().mean(dim=-1)
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
-        return 2 * (torch.xlogy(y, y) - y + outputs.exp() - y * outputs).mean(dim=-1)
+        return self.loss(outputs, y)
 
     def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
-        return tasks.weighted_mean(y.double(), weights).log()
+        return y.double().median(dim=0).values
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
@@ -44,46 +46,36 @@ class PoissonTask:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
 
-class PoissonRegressor(DualNetRegressor):
-    """The dual net for counts."""
+class MedianRegressor(DualNetRegressor):
+    """The dual net for medians."""
 
-    _standardizes_target = False
-
-    def _make_task(self) -> PoissonTask:
-        return PoissonTask(self.n_outputs_)
-
-    def _decode(self, outputs: Tensor) -> np.ndarray:
-        return super()._decode(outputs.exp())
-
-    def _deviance(self, target: np.ndarray, rate: np.ndarray | float) -> float:
-        log_ratio = np.log(np.where(target > 0, target, 1) / rate)
-        return float(2 * (target * log_ratio - target + rate).mean())
+    def _make_task(self) -> MedianTask:
+        return MedianTask(self.n_outputs_)
 
     def _measure(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None = None) -> float:
-        return self._deviance(target, self._decode(outputs))
+        return float(np.abs(self._decode(outputs) - target).mean())
 
     def _measure_constant(self, target: np.ndarray, training: np.ndarray, *weights: np.ndarray | None) -> float:
-        return self._deviance(target, training.mean())
+        return float(np.abs(np.median(training) - target).mean())
 
 
 def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(tasks.TASKS, "poisson", PoissonTask)
+    monkeypatch.setitem(tasks.TASKS, "median", MedianTask)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 8))
-    y = rng.poisson(np.exp(0.8 * X[:, 2] - 0.6 * X[:, 5]))
-    model = PoissonRegressor(2, max_batches=400, random_state=0).fit(X, y)
+    y = 8 * X[:, 2] - 6 * X[:, 5] + rng.standard_t(2, 300)
+    model = MedianRegressor(2, max_batches=400, random_state=0).fit(X, y)
     assert model.result_.selected == ("x2", "x5")
-    assert (model.predict(X) > 0).all()
     assert model.signal_
     assert model.validation_score_ < model.baseline_score_
 
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert (type(loaded), loaded.task_) == (PoissonRegressor, PoissonTask(1))
+    assert (type(loaded), loaded.task_) == (MedianRegressor, MedianTask(1))
     assert np.array_equal(loaded.predict(X), model.predict(X))
 
     document = json.loads(ranking_json(model, seconds=1.0))
-    assert (document["task"], document["metric"]) == ("poisson", "deviance")
-    assert "mean Poisson deviance" in dict(facts(model, seconds=1.0))
-    page = ranking_report("Counts", [RankingSection("y", model, [], 1.0, X, y)], command="")
-    assert "Mean poisson deviance on held-out rows (lower is better)" in page
+    assert (document["task"], document["metric"]) == ("median", "mae")
+    assert "mean absolute error" in dict(facts(model, seconds=1.0))
+    page = ranking_report("Medians", [RankingSection("y", model, [], 1.0, X, y)], command="")
+    assert "Mean absolute error on held-out rows (lower is better)" in page

@@ -29,5 +29,11 @@ class Metric:
 
 
 ACCURACY = Metric("accuracy", "accuracy", higher_is_better=True)
+LABEL_ACCURACY = Metric("label_accuracy", "accuracy of single labels", higher_is_better=True)  # 1 - Hamming loss
 MEAN_SQUARED_ERROR = Metric("mse", "mean squared error", higher_is_better=False)
-METRICS = {metric.name: metric for metric in (ACCURACY, MEAN_SQUARED_ERROR)}
+POISSON_DEVIANCE = Metric("poisson_deviance", "mean Poisson deviance", higher_is_better=False)
+CONCORDANCE = Metric("concordance", "concordance index", higher_is_better=True)  # Harrell et al. 1982
+METRICS = {
+    metric.name: metric for metric in (ACCURACY, LABEL_ACCURACY, MEAN_SQUARED_ERROR, POISSON_DEVIANCE, CONCORDANCE)
+}
+FIGURE_TITLES = {"accuracy": "accuracy", "r2": "R²", "d2": "D²"}  # of size curves, as people read them

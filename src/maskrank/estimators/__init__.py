@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from maskrank.estimators.classifier import DualNetClassifier as DualNetClassifier
+    from maskrank.estimators.counts import DualNetCounts as DualNetCounts
     from maskrank.estimators.loading import load as load
     from maskrank.estimators.regressor import DualNetRegressor as DualNetRegressor
+    from maskrank.estimators.survival import DualNetSurvival as DualNetSurvival
 
 _HOMES = {
     "DualNetClassifier": "maskrank.estimators.classifier",
+    "DualNetCounts": "maskrank.estimators.counts",
     "DualNetRegressor": "maskrank.estimators.regressor",
+    "DualNetSurvival": "maskrank.estimators.survival",
     "load": "maskrank.estimators.loading",
 }
-__all__ = ["DualNetClassifier", "DualNetRegressor", "load"]
+__all__ = ["DualNetClassifier", "DualNetCounts", "DualNetRegressor", "DualNetSurvival", "load"]
 
 
 def __getattr__(name: str) -> Any:

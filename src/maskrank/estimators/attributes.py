@@ -60,7 +60,7 @@ class Attributes:
     _column_names: tuple[str, ...]
     _missing: Array  # share of missing values of each column
     _varies: Array  # which columns vary
-    _y_scaling: Any  # of a regression: Scaling; of a classification: None
+    _y_scaling: Any  # of a regression or of counts: Scaling; of a survival: CumulativeHazard; of classes: None
 
     def _decode(self, outputs: Tensor) -> Array:
         """Outputs of the predictor as predictions in the units of y."""
@@ -71,7 +71,7 @@ class Attributes:
         raise NotImplementedError
 
     def _output_names(self) -> list[Any]:
-        """What these numbers are of: the classes, or the numbers of the targets."""
+        """What these numbers are of: the classes or labels, or the numbers of the targets."""
         raise NotImplementedError
 
     def _set_ranking(self, ranking: Any) -> None:
@@ -85,6 +85,10 @@ class Attributes:
         """What a model file holds of the target beside the task."""
         raise NotImplementedError
 
+    def _target_arrays(self) -> dict[str, Array]:
+        """The same where it is long."""
+        return {}
+
     def _restore_target(self, document: dict[str, Any]) -> None:
-        """Restore what ``_target_document`` described; ``task_`` is there."""
+        """Restore what ``_target_document`` described, and ``_target_arrays``; ``task_`` is there."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""`DualNetClassifier`: the dual net for classes, two or more."""
+"""`DualNetClassifier`: the dual net for classes, two or more, ordered or not, and for several labels at once."""
 
 from __future__ import annotations
 
@@ -11,23 +11,35 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
-from maskrank.core.method.tasks import BinaryTask, MulticlassTask
+from maskrank.core.method.tasks import BinaryTask, MulticlassTask, MultilabelTask, OrderedTask
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.labels import as_labels, category_order, label_names
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.row_weights import class_factors
 from maskrank.estimators.scaling import Array
+
+ClassTask = BinaryTask | MulticlassTask | OrderedTask | MultilabelTask
 
 
 @documented
 class DualNetClassifier(ClassifierMixin, DualNetBase):
     """Rank features by their importance to a deep net for classification, and select the best s.
 
+    With a ``y`` (n, L) of zeros and ones, L > 1, each column is a label of its own (multilabel): the loss is the mean
+    of the labels' log-losses, ``predict`` and ``predict_proba`` give (n, L), and ``score`` is the share of rows with
+    all labels right, as in scikit-learn.
+
     {parameters}
+    ordered : bool
+        Whether the classes have an order: that of ``classes_``. The loss is the sum of the log-losses of the events
+        "beyond the first class", "beyond the second", ... (Frank and Hall 2001; Cheng et al. 2008), so that near misses
+        cost less. Two classes are the same either way.
 
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted.{attributes}
+        The classes, sorted; with ``ordered``, those of an ordered pandas category or a polars Enum in their own order.
+        Of several labels, the names of the columns, or their numbers.{attributes}
 
     Examples
     --------
@@ -39,7 +51,10 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     array([0, 1, 2])
     """
 
-    _target_checks: ClassVar[dict[str, Any]] = {}
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True}
+    _standardizes_target: ClassVar[bool] = False
+    _order: list[Any] | None = None  # of the labels, where their type has one
+    _label_names: list[Any] | None = None  # of a frame of labels
 
     def __init__(
         self,
@@ -50,6 +65,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         groups: Any = None,
         required: Any = None,
         class_weight: Any = None,
+        ordered: bool = False,
         preset: str | TrainConfig = "default",
         operator: Any = None,
         selector: tuple[int, ...] | None = None,
@@ -103,9 +119,10 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
             random_state=random_state,
         )
         self.class_weight = class_weight
+        self.ordered = ordered
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, in the order of ``classes_``.
+        """Probabilities of the classes, or of each label, in the order of ``classes_``: (n, classes).
 
         Parameters
         ----------
@@ -122,41 +139,81 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         tags = super().__sklearn_tags__()
         # As in RFE: None keeps half of the features, and one of two blob coordinates is not enough.
         tags.classifier_tags.poor_score = True
+        tags.classifier_tags.multi_label = True
         return tags
 
-    task_: BinaryTask | MulticlassTask
+    task_: ClassTask
 
-    def _make_task(self) -> BinaryTask | MulticlassTask:
-        return BinaryTask() if len(self.classes_) == 2 else MulticlassTask(len(self.classes_))
+    def _make_task(self) -> ClassTask:
+        k = len(self.classes_)
+        if self._multilabel:
+            return MultilabelTask(k)
+        if k == 2:
+            return BinaryTask()
+        return OrderedTask(k - 1) if self.ordered else MulticlassTask(k)
+
+    def _read_target(self, y: Any, *, reset: bool) -> Any:
+        if reset:
+            self._order, self._label_names = category_order(y), label_names(y)
+        return y
 
     def _learn_target(self, y: Array) -> Array:
         check_classification_targets(y)
+        self._multilabel = y.ndim == 2 and y.shape[1] > 1
+        if self._multilabel:
+            return self._learn_labels(y)
         if np.asarray(y).dtype.kind not in "OUSbiuf":
             raise ValueError(f"labels of type {np.asarray(y).dtype} are not supported: use text or numbers")
-        self.classes_, target = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-        if len(self.classes_) == 1:
-            raise ValueError(f"y holds one class only, {_shown(self.classes_[0])}: at least 2 classes are needed")
+        classes, target = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        if len(classes) == 1:
+            raise ValueError(f"y holds one class only, {_shown(classes[0])}: at least 2 classes are needed")
+        if not self.ordered or self._order is None:
+            self.classes_ = classes
+            return target
+        places = np.array([self._order.index(label) for label in classes.tolist()])
+        self.classes_ = classes[places.argsort()]
+        return np.asarray(places.argsort().argsort()[target])
+
+    def _learn_labels(self, y: Array) -> Array:
+        if self.ordered:
+            raise ValueError(f"ordered=True: y has {y.shape[1]} columns, and must be one column of classes")
+        names = self._label_names
+        self.classes_ = np.arange(y.shape[1]) if names is None else np.array(names)
+        target = as_labels(y)
+        if (target == target[0]).all():
+            raise ValueError("y holds the same labels in every row: there is nothing to predict")
         return target
 
     def _class_factors(self, target: Array, weights: Array | None) -> Array | None:
         return class_factors(self.class_weight, self.classes_, target, weights)
 
     def _encode_target(self, y: Array) -> Array:
-        target = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        if self._multilabel:
+            if y.ndim != 2 or y.shape[1] != len(self.classes_):
+                raise ValueError(f"y_val has the shape {y.shape}: it must have {len(self.classes_)} columns, as y has")
+            return as_labels(y)
+        y, sorter = column_or_1d(y, warn=True), self.classes_.argsort()
+        target = sorter[np.searchsorted(self.classes_, y, sorter=sorter).clip(max=len(self.classes_) - 1)]
         unknown = self.classes_[target] != y
         if unknown.any():
             raise ValueError(f"y_val holds the label {_shown(y[unknown][0])}, which y does not")
-        return target
+        return np.asarray(target)
 
     def _check_split(self, target: Array) -> None:
-        if np.bincount(target).max() < 2:
+        if not self._multilabel and np.bincount(target).max() < 2:
             raise ValueError("each class has 1 row: at least one needs 2, one to learn from and one to validate on")
 
     def _probabilities(self, outputs: Tensor) -> Array:
         return self.task_.probabilities(outputs).numpy()
 
+    def _answers(self, outputs: Tensor) -> Array:
+        """Numbers of the likeliest classes (n,), or the labels (n, labels), 0 and 1."""
+        probabilities = self._probabilities(outputs)
+        return np.asarray(probabilities > 0.5 if self._multilabel else probabilities.argmax(axis=1)).astype(np.int64)
+
     def _decode(self, outputs: Tensor) -> Array:
-        return np.asarray(self.classes_[self._probabilities(outputs).argmax(axis=1)])
+        answers = self._answers(outputs)
+        return answers if self._multilabel else np.asarray(self.classes_[answers])
 
     def _explained(self, outputs: Tensor) -> Array:
         return self._probabilities(outputs)
@@ -165,7 +222,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         return list(self.classes_.tolist())
 
     def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
-        return float(np.average(self._probabilities(outputs).argmax(axis=1) == target, weights=weights))
+        return _share_right(self._answers(outputs), target, weights)
 
     def _measure_constant(
         self,
@@ -174,7 +231,11 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         weights: Array | None = None,
         training_weights: Array | None = None,
     ) -> float:
-        return float(np.average(np.bincount(training, training_weights).argmax() == target, weights=weights))
+        if self._multilabel:
+            constant = np.average(training, axis=0, weights=training_weights) > 0.5
+        else:
+            constant = np.bincount(training, training_weights).argmax()
+        return _share_right(constant, target, weights)
 
     def _target_document(self) -> dict[str, Any]:
         return {
@@ -184,8 +245,15 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
 
     def _restore_target(self, document: dict[str, Any]) -> None:
         self.classes_ = np.array(document["classes"], dtype=document["class_type"])
+        self._multilabel = isinstance(self.task_, MultilabelTask)
         self._y_scaling = None
 
 
 def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def _share_right(answers: Array, target: Array, weights: Array | None) -> float:
+    """The weighted share of right answers; of several labels, of all of them."""
+    right = np.asarray(answers == target, dtype=np.float64).reshape(len(target), -1).mean(axis=1)
+    return float(np.average(right, weights=weights))

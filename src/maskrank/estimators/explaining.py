@@ -114,7 +114,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
             data=self._explained_data(chosen, X, support),
             feature_names=[self.result_.names[j] for j in self._used_features()],
             output_names=names[-1:] if single else names,
-            probabilities=self.task_.discrete,
+            probabilities=self.task_.probabilistic,
             frame_kind=frame_kind(X),
         )
 

@@ -45,7 +45,7 @@ class Explanation:
     output_names : list
         What the outputs are of: the classes, or the numbers of the targets, from 0.
     probabilities : bool
-        Whether probabilities of classes are explained.
+        Whether probabilities of classes or labels are explained.
     frame_kind : "pandas" or "polars"
         What ``to_frame`` returns.
 

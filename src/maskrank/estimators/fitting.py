@@ -20,6 +20,7 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.engine.costs import step_flops, threads
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.construction import OwnNet
+from maskrank.core.method.count_tasks import CountTask, SurvivalTask
 from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
 from maskrank.core.recorder import Callback, History
@@ -29,11 +30,14 @@ from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.sizing import choose_size
 from maskrank.estimators.encoding import TrainingRows
 from maskrank.estimators.feature_table import FeatureTable
+from maskrank.estimators.hazards import CumulativeHazard
 from maskrank.estimators.preparation import candidate_features, net_maker, resolve_device, split_rows, torch_threads
 from maskrank.estimators.row_groups import split_groups
 from maskrank.estimators.scaled_table import ScaledTable, scale_table
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import Source, open_source
+
+TargetScaling = Scaling | CumulativeHazard
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Part:
     rows : ndarray (n,) of int
     target : ndarray (n,) or (n, outputs)
         Class numbers, or floats.
-    discrete : bool
-        Whether targets are class numbers, as the task says.
+    stratified : bool
+        Whether splits keep the shares of the target's values, of the first column's, as the task says.
     weights : ndarray (n,), optional
         What each row counts.
     groups : ndarray (n,) of int, optional
@@ -57,7 +61,7 @@ class Part:
     source: Source
     rows: Array
     target: Array
-    discrete: bool
+    stratified: bool
     weights: Array | None = None
     groups: Array | None = None
 
@@ -74,12 +78,12 @@ class Part:
     ) -> Part:
         """All rows of a table, or these, with a target, a weight and a group each."""
         rows = np.arange(len(target)) if rows is None else rows
-        return cls(open_source(X), rows, target, task.discrete, weights, groups)
+        return cls(open_source(X), rows, target, task.stratified, weights, groups)
 
     @property
     def labels(self) -> Array | None:
-        """The classes to stratify a split by; None for numbers."""
-        return self.target if self.discrete else None
+        """The classes or events to stratify a split by, as whole numbers; None for numbers."""
+        return as_columns(self.target)[:, 0].astype(np.int64) if self.stratified else None
 
     def take(self, index: Array) -> Part:
         """Some of these rows."""
@@ -88,7 +92,7 @@ class Part:
         return replace(self, rows=self.rows[index], target=self.target[index], weights=weights, groups=groups)
 
     def hold_out(self, share: float, generator: torch.Generator) -> tuple[Part, Part]:
-        """Training and validation rows, stratified by class; groups of rows stay on one side."""
+        """Training and validation rows, stratified by class or event; groups of rows stay on one side."""
         if self.groups is None:
             training, validation = split_rows(len(self.rows), share, labels=self.labels, generator=generator)
         else:
@@ -135,7 +139,7 @@ class Prepared:
     validation: Part
     features: Array
     table: ScaledTable
-    y_scaling: Scaling | None
+    y_scaling: TargetScaling | None
 
 
 @dataclass(frozen=True)
@@ -163,7 +167,7 @@ def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
     ValueError
         A value is infinite or too large, or no feature varies.
     """
-    y_scaling = scale_target(settings, training.target)
+    y_scaling = scale_target(settings, training.target, training.weights)
     table = scale_table(
         training.source,
         TrainingRows(
@@ -243,15 +247,23 @@ def _own_net(prepared: Prepared) -> OwnNet | None:
     return OwnNet(make_net, columns, every.n_columns)
 
 
-def scale_target(settings: Settings, target: Array) -> Scaling | None:
-    """The scaling of a target of numbers; None for classes."""
+def scale_target(settings: Settings, target: Array, weights: Array | None = None) -> TargetScaling | None:
+    """What turns a target of numbers into the one that is learned, from the training rows; None for classes.
+
+    Numbers are standardised, counts divided by their mean, and times become cumulative hazards.
+    """
     if settings.task.discrete:
         return None
+    if isinstance(settings.task, SurvivalTask):
+        return CumulativeHazard.learn(*target.T, weights=weights)
+    if isinstance(settings.task, CountTask):
+        mean = as_columns(target).mean(axis=0)
+        return Scaling(np.zeros_like(mean), np.where(mean > 0, mean, 1.0))
     return Columns.learn(as_columns(target)).scaling(enabled=settings.standardize_target)
 
 
-def target_tensor(target: Array, scaling: Scaling | None) -> Tensor:
-    """The target as the core takes it: classes (n,), or scaled numbers (n, outputs)."""
+def target_tensor(target: Array, scaling: TargetScaling | None) -> Tensor:
+    """The target as the core takes it: classes (n,), or scaled numbers (n, columns)."""
     if scaling is None:
         return torch.from_numpy(target.astype(np.int64))
     return torch.from_numpy(scaling.apply(as_columns(target)).astype(np.float32))
@@ -260,7 +272,7 @@ def target_tensor(target: Array, scaling: Scaling | None) -> Tensor:
 def _numeric_target(target: Tensor, task: Task) -> Array:
     """The target as columns of numbers: indicators of the classes, of two classes one; or the numbers themselves."""
     columns = np.asarray(task.as_numeric(target).reshape(len(target), -1).double().numpy())
-    return columns[:, :1] if task.discrete and columns.shape[1] == 2 else columns
+    return columns[:, :1] if task.discrete and task.n_outputs == 1 else columns
 
 
 def scaled_rows(prepared: Prepared, part: Part) -> Rows:

@@ -8,11 +8,15 @@ from typing import Any, cast
 
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.classifier import DualNetClassifier
+from maskrank.estimators.counts import DualNetCounts
 from maskrank.estimators.persistence import read_model
 from maskrank.estimators.regressor import DualNetRegressor
+from maskrank.estimators.survival import DualNetSurvival
+
+Estimator = DualNetClassifier | DualNetRegressor | DualNetCounts | DualNetSurvival
 
 
-def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassifier | DualNetRegressor:
+def load(path: str | os.PathLike[str], *, operator: Any = None) -> Estimator:
     """Read a model that was saved with ``model.save(path)``.
 
     Parameters
@@ -23,7 +27,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassi
 
     Returns
     -------
-    DualNetClassifier or DualNetRegressor
+    DualNetClassifier, DualNetRegressor, DualNetCounts or DualNetSurvival
         Its predictions are those of the saved model, bit for bit.
 
     Raises
@@ -34,7 +38,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassi
         The file is not a maskrank model, is damaged, or was written by a newer version.
     """
     stored = read_model(path, operator)
-    shipped: tuple[type[DualNetBase], ...] = (DualNetClassifier, DualNetRegressor)
+    shipped: tuple[type[DualNetBase], ...] = (DualNetClassifier, DualNetRegressor, DualNetCounts, DualNetSurvival)
     estimators = {kind.__name__: kind for kind in (*_subclasses(DualNetBase), *shipped)}  # the last of a name counts
     name = stored.document.get("estimator")
     if isinstance(name, str) and name not in estimators:
@@ -43,7 +47,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> DualNetClassi
         model = estimators[stored.document["estimator"]]._restored(stored, operator)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
-    return cast("DualNetClassifier | DualNetRegressor", model)
+    return cast(Estimator, model)
 
 
 def _subclasses(kind: type[DualNetBase]) -> Iterator[type[DualNetBase]]:

@@ -63,7 +63,7 @@ class ReadingMixin(Attributes):
     def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
         """Rows and targets, checked, and with numbers for categories; `scale_table` checks for infinite values."""
         check_files(X)
-        X = as_table(X)
+        X, y = as_table(X), self._read_target(y, reset=reset)
         if reset:
             self._inputs = self._learn_inputs(X)
         if self._inputs is None:
@@ -84,6 +84,10 @@ class ReadingMixin(Attributes):
         least = {"ensure_min_samples": 2 if reset else 1}
         raw, y = check_X_y(raw, y, dtype=np.float64, ensure_all_finite=False, **least, **self._target_checks)
         return raw, y
+
+    def _read_target(self, y: Any, *, reset: bool) -> Any:
+        """A target as given, for scikit-learn's validation: what it can't read is converted here."""
+        return y
 
     def _learn_inputs(self, X: Any) -> Inputs | None:
         """What the columns hold; None where all of them hold numbers."""

@@ -21,10 +21,10 @@ class SizeCurve(core.SizeCurve):
         Numbers of features, rising.
     values, values_std : ndarray (k,)
         The loss saved over the best constant prediction, and its standard errors: in nats for classes, as a share of
-        the variance (R²) for numbers.
+        the variance (R²) for numbers, and of the deviance (D²) for counts and survival.
     figures, figures_std : ndarray (k,)
-        Accuracy for classes, R² for numbers, and the standard errors.
-    figure : {"accuracy", "r2"}
+        Accuracy for classes, R² or D² for numbers, and the standard errors.
+    figure : {"accuracy", "r2", "d2"}
         Which of them it is.
     enough : int
         The smallest size whose value lies within one standard error of the best (Breiman et al. 1984).

@@ -26,7 +26,8 @@ from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability
 
-_STABILITY, _SIZE_CURVE, _ENCODING = "stability.", "size_curve.", "encoding."  # before the names of their arrays
+# Before the names of their arrays:
+_STABILITY, _SIZE_CURVE, _ENCODING, _TARGET = "stability.", "size_curve.", "encoding.", "target."
 
 
 class StorageMixin(Attributes, BaseEstimator):
@@ -67,6 +68,7 @@ class StorageMixin(Attributes, BaseEstimator):
             ),
         }
         arrays |= {_ENCODING + name: values for name, values in self._encoding.arrays().items()}
+        arrays |= {_TARGET + name: values for name, values in self._target_arrays().items()}
         optional = {"scores_std": self.result_.scores_std, "evidence": self.result_.evidence}
         arrays |= {name: values for name, values in optional.items() if values is not None}
         if self.stability_ is not None:
@@ -116,7 +118,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model.stability_ = None if stability is None else Stability(names=names, **stability)
         model.size_curve_ = None if curve is None else SizeCurve(**curve)
         model.task_ = task_from_document(document["task"])
-        model._restore_target(document)
+        model._restore_target(document | _named(arrays, _TARGET))
         return model
 
     def _plain_parameters(self) -> dict[str, Any]:

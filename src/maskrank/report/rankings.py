@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskrank.core.metrics import FIGURE_TITLES
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
@@ -152,7 +153,7 @@ def _size_curve(model: DualNetBase) -> dict[str, Any] | None:
     curve = model.size_curve_
     if curve is None or len(curve.sizes) < 2:
         return None
-    figure, ends = ("R²", "") if curve.figure == "r2" else (curve.figure, ", by the log-loss")
+    figure, ends = FIGURE_TITLES[curve.figure], ", by the log-loss" if curve.figure == "accuracy" else ""
     name = f"{figure} on held-out rows, with one standard error"
     points = (curve.sizes.tolist(), curve.figures.tolist(), curve.figures_std.tolist())
     chart = size_chart(*points, curve.enough, name=name, y_label=figure)

@@ -2,7 +2,8 @@
 
 A task owns everything that depends on the kind of target: the size of the operator's output, the loss, the error and
 the metric that people look at, the best constant answer, the target as numbers, and its part of a model file. Losses
-and errors are always lower for the better. To add a task, add a class here and put it in `TASKS`.
+and errors are always lower for the better. Tasks with a Poisson likelihood are in `count_tasks`. To add a task, add a
+class and put it in `TASKS`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from torch.nn import functional as F
 
 from maskrank.core.data.rows import Batch
 from maskrank.core.data.weights import mean_of_rows
-from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
+from maskrank.core.method.count_tasks import CountTask, SurvivalTask
+from maskrank.core.metrics import ACCURACY, LABEL_ACCURACY, MEAN_SQUARED_ERROR, Metric
 
 
 class Task(Protocol):
@@ -24,7 +26,12 @@ class Task(Protocol):
 
     kind: ClassVar[str]  # what a model file calls it
     metric: ClassVar[Metric]  # the figure that people look at
-    discrete: ClassVar[bool]  # whether targets are class numbers (n,), or else numbers (n, outputs)
+    discrete: ClassVar[bool]  # whether targets are class numbers (n,), or else numbers (n, columns)
+    stratified: ClassVar[bool]  # whether a split keeps the shares of the target's values, of the first column's
+    # Whether predictions are probabilities: what a feature saves is told in nats, and else as a share of the loss of
+    # the constant answer.
+    probabilistic: ClassVar[bool]
+    figure: ClassVar[str]  # that of a size curve: "accuracy", or what that share is called, "r2" or "d2"
 
     @property
     def n_outputs(self) -> int:
@@ -51,6 +58,9 @@ class _ClassTask:
 
     metric: ClassVar[Metric] = ACCURACY
     discrete: ClassVar[bool] = True
+    stratified: ClassVar[bool] = True
+    probabilistic: ClassVar[bool] = True
+    figure: ClassVar[str] = "accuracy"
 
     def as_numeric(self, y: Tensor) -> Tensor:
         """One column of zeros and ones for each class."""
@@ -112,12 +122,88 @@ class MulticlassTask(_ClassTask):
 
 
 @dataclass(frozen=True)
+class OrderedTask(_ClassTask):
+    """k classes in an order, k - 1 outputs: the log-odds of a class beyond the first, the second, ...
+
+    The loss is the sum of the log-losses of these k - 1 events (Frank and Hall 2001; Cheng et al. 2008): an answer
+    costs the more, the further it is from the class.
+    """
+
+    kind: ClassVar[str] = "ordered"
+    n_outputs: int
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        beyond = self.as_numeric(y).to(outputs.dtype).expand_as(outputs)
+        return F.binary_cross_entropy_with_logits(outputs, beyond, reduction="none").sum(dim=-1)
+
+    def error(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return (self.probabilities(outputs).argmax(dim=-1) != y).float()
+
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return torch.logit(weighted_mean(self.as_numeric(y).double(), weights), eps=1e-6)
+
+    def as_numeric(self, y: Tensor) -> Tensor:
+        """Whether the class is beyond the first, the second, ...: (n, k - 1) of 0 and 1."""
+        return (y.unsqueeze(-1) > torch.arange(self.n_outputs, device=y.device)).long()
+
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """(..., k - 1) -> (..., k).
+
+        Nets may answer that a class beyond the second is likelier than one beyond the first. The mean of the running
+        minimum from the left and the running maximum from the right never rises, and differences are probabilities.
+        """
+        beyond = torch.sigmoid(outputs)
+        falling = beyond.cummin(dim=-1).values + beyond.flip(-1).cummax(dim=-1).values.flip(-1)
+        edge = torch.ones_like(falling[..., :1])
+        return -torch.cat([edge, falling / 2, 0 * edge], dim=-1).diff(dim=-1)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
+
+@dataclass(frozen=True)
+class MultilabelTask:
+    """Several labels, each 0 or 1: (batch, labels); log-odds, and the log-loss averaged over the labels."""
+
+    kind: ClassVar[str] = "multilabel"
+    metric: ClassVar[Metric] = LABEL_ACCURACY
+    discrete: ClassVar[bool] = False
+    stratified: ClassVar[bool] = False
+    probabilistic: ClassVar[bool] = True
+    figure: ClassVar[str] = "accuracy"
+    n_outputs: int
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        losses = F.binary_cross_entropy_with_logits(outputs, y.to(outputs.dtype).expand_as(outputs), reduction="none")
+        return losses.mean(dim=-1)
+
+    def error(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return ((outputs > 0) != y.bool()).float().mean(dim=-1)
+
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return torch.logit(weighted_mean(y.double(), weights), eps=1e-6)
+
+    def as_numeric(self, y: Tensor) -> Tensor:
+        return y
+
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """(..., labels) -> (..., labels)."""
+        return torch.sigmoid(outputs)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
+
+@dataclass(frozen=True)
 class RegressionTask:
     """Real targets (batch, outputs); squared error, averaged over the outputs."""
 
     kind: ClassVar[str] = "regression"
     metric: ClassVar[Metric] = MEAN_SQUARED_ERROR
     discrete: ClassVar[bool] = False
+    stratified: ClassVar[bool] = False
+    probabilistic: ClassVar[bool] = False
+    figure: ClassVar[str] = "r2"
     n_outputs: int = 1
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
@@ -136,7 +222,10 @@ class RegressionTask:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
 
-TASKS: dict[str, Any] = {task.kind: task for task in (BinaryTask, MulticlassTask, RegressionTask)}
+TASKS: dict[str, Any] = {
+    task.kind: task
+    for task in (BinaryTask, MulticlassTask, OrderedTask, MultilabelTask, RegressionTask, CountTask, SurvivalTask)
+}
 
 
 def task_from_document(document: dict[str, Any]) -> Task:

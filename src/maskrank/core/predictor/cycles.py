@@ -83,7 +83,7 @@ def train_cycles(
     """
     table = TrainingTable.of(members, x, y, folds, weights)
     finished, total = 0, sum(config.cycles)
-    min_drop = config.min_drop if task.discrete else config.min_drop_regression
+    min_drop = config.min_drop if task.probabilistic else config.min_drop_regression
     for n_cycles, steps in enumerate(config.cycles, start=1):
         if n_cycles > 1:
             members = members.best_recipes(config.n_continued)

@@ -127,9 +127,9 @@ def _draw_rows(parts: Sequence[Rows], max_rows: int, generator: torch.Generator)
 
 
 def _numeric_target(task: Task, y: Tensor, clip: float, weights: Tensor | None) -> Tensor:
-    """Centred class indicators, or standardised numbers: (n, outputs), the mean squared length of a row is 1."""
+    """Centred indicators of classes, or standardised numbers: (n, outputs), the mean squared length of a row is 1."""
     columns = task.as_numeric(y).reshape(len(y), -1).double()
-    columns = columns - columns.mean(dim=0) if task.discrete else standardised(columns.t(), clip).t()
+    columns = columns - columns.mean(dim=0) if task.probabilistic else standardised(columns.t(), clip).t()
     if weights is not None:
         columns = columns - weighted_mean(columns, weights)
     size = mean_of_rows(columns.square().sum(dim=1), weights).sqrt().clamp(min=1e-12)

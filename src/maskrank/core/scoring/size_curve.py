@@ -33,12 +33,12 @@ class SizeCurve:
         Rising.
     values : ndarray (k,)
         The loss saved over the best constant answer on rows that were not learned from: in nats for classes, as a
-        share of the variance (R²) for numbers.
+        share of the variance (R²) for numbers, and of the deviance (D²) for counts and survival.
     values_std : ndarray (k,)
         Standard errors.
     figures, figures_std : ndarray (k,)
-        The same for the figure that people quote: accuracy for classes, R² for numbers.
-    figure : {"accuracy", "r2"}
+        The same for the figure that people quote: accuracy for classes, R² or D² for numbers.
+    figure : {"accuracy", "r2", "d2"}
         Which one that is.
     enough : int
         The smallest size whose value lies within one standard error of the best.
@@ -110,16 +110,16 @@ def values_by_size(value: ValueFunction, order: Tensor) -> tuple[Tensor, Tensor]
 
 
 def size_curve(value: ValueFunction, values: Tensor, errors: Tensor) -> SizeCurve:
-    """The curve of what `values_by_size` gives: (sizes, rows) each. Of numbers, the value is R²."""
-    discrete, weights = value.task.discrete, None if value.weights is None else value.weights.cpu()
-    figures = (1 if weights is None else weights) - errors if discrete else values
+    """The curve of what `values_by_size` gives: (sizes, rows) each. Of numbers, the value is R² or D² itself."""
+    task, weights = value.task, None if value.weights is None else value.weights.cpu()
+    figures = (1 if weights is None else weights) - errors if task.probabilistic else values
     return SizeCurve(
         np.arange(1, len(values) + 1),
         values.mean(dim=1).numpy(),
         value.standard_errors(values).numpy(),
         figures.mean(dim=1).numpy(),
         value.standard_errors(figures).numpy(),
-        "accuracy" if discrete else "r2",
+        task.figure,
         enough_features(values, weights),
     )
 

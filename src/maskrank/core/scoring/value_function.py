@@ -71,7 +71,7 @@ class ValueFunction:
         it. The predictor's own factors are chosen by all rows.
     unit : float
         Values are in multiples of it: 1 for classes, whose values are in nats, and the loss of the constant answer for
-        numbers, whose values are shares of the variance.
+        numbers, whose values are shares of the variance, and for counts and survival, of the deviance.
     """
 
     task: Task
@@ -188,13 +188,13 @@ class ValueFunction:
     def standard_errors(self, of_rows: Tensor) -> Tensor:
         """Of means over the rows: (values, rows) -> (values,).
 
-        A share of the variance is a ratio of two means over the same rows, and so is a weighted mean. Its error is that
-        of a ratio (the delta method); a row far out, or of a large weight, adds to both.
+        A share of the constant answer's loss is a ratio of two means over the same rows, and so is a weighted mean. Its
+        error is that of a ratio (the delta method); a row far out, or of a large weight, adds to both.
         """
         n = of_rows.shape[1]
         if n < 2:
             return torch.full((len(of_rows),), torch.inf, dtype=of_rows.dtype)
-        whole = self.weights if self.task.discrete else self._constant_losses / self.unit
+        whole = self.weights if self.task.probabilistic else self._constant_losses / self.unit
         if whole is not None:
             of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole.cpu()
         return of_rows.std(dim=1) / math.sqrt(n)
@@ -268,7 +268,8 @@ def _judged(
     of_rows, by_size = _fit_shrinkage(
         task, nets, inputs, y, constant, places.to(inputs.device), weights=weights, config=config
     )
-    unit = 1.0 if task.discrete else float(mean_of_rows(_constant_losses(task, constant, y.flatten(0, 1)), weights))
+    without = _constant_losses(task, constant, y.flatten(0, 1))
+    unit = 1.0 if task.probabilistic else float(mean_of_rows(without, weights))
     predictor = SubsetPredictor(nets, constant, by_size)
     return ValueFunction(task, table, predictor, inputs, y, of_rows, unit if unit > 0 else 1.0)
 

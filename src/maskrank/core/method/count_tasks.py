@@ -1,0 +1,91 @@
+"""Tasks with a Poisson likelihood: counts, and survival times under right censoring.
+
+Cox's model is fitted in its Poisson form: an event is a count of 0 or 1, and the exposure of a row is the cumulative
+baseline hazard at its time (Breslow 1974; LeBlanc and Crowley 1992). This loss is a sum over rows, as the nets need it,
+and not over risk sets. Where all outputs are 0 its slope is that of the partial likelihood, and minus the slope by a
+row's output is always the row's martingale residual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from maskrank.core.metrics import CONCORDANCE, POISSON_DEVIANCE, Metric
+
+_MOST = 15.0  # a log rate beyond which the rate goes on in a straight line: e^15 is far beyond any rate of a row
+
+
+def rate_of(log_rate: Tensor) -> Tensor:
+    """The rate, finite for every logarithm of it."""
+    above = (log_rate - _MOST).clamp(min=0)
+    return (log_rate - above).exp() * (1 + above)
+
+
+def poisson_loss(log_rate: Tensor, events: Tensor, exposure: Tensor) -> Tensor:
+    """Half the Poisson deviance, at least 0: all of one shape, or broadcast to it.
+
+    exposure·rate - events·log_rate, less its lowest value: that of the rate events / exposure.
+    """
+    lowest = events - torch.xlogy(events, events / exposure.clamp(min=torch.finfo(exposure.dtype).tiny))
+    return exposure * rate_of(log_rate) - events * log_rate - lowest
+
+
+class _PoissonTask:
+    """What tasks with a Poisson likelihood have in common. The output is the logarithm of the rate."""
+
+    discrete: ClassVar[bool] = False
+    probabilistic: ClassVar[bool] = False
+    figure: ClassVar[str] = "d2"
+    kind: ClassVar[str]
+    n_outputs: int
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        events, exposure = _columns(y)
+        return poisson_loss(outputs.squeeze(-1), events, exposure)
+
+    def error(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return 2 * self.loss(outputs, y)
+
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        columns = torch.stack(_columns(y.double()))  # (2, n)
+        events, exposure = columns.sum(dim=1) if weights is None else columns @ weights.double()
+        rate: Tensor = events / exposure
+        return rate.clamp(min=1e-6).log().reshape(1)
+
+    def as_numeric(self, y: Tensor) -> Tensor:
+        """Events less those expected at one rate for all; of survival times these are martingale residuals."""
+        events, exposure = _columns(y)
+        return (events - self.constant(y).exp().to(y.dtype) * exposure).unsqueeze(1)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind, "n_outputs": self.n_outputs}
+
+
+@dataclass(frozen=True)
+class CountTask(_PoissonTask):
+    """Counts (n, 1), or other numbers that are never below 0; the exposure of each row is 1."""
+
+    kind: ClassVar[str] = "counts"
+    metric: ClassVar[Metric] = POISSON_DEVIANCE
+    stratified: ClassVar[bool] = False
+    n_outputs: int = 1
+
+
+@dataclass(frozen=True)
+class SurvivalTask(_PoissonTask):
+    """Events, 0 or 1, and exposures, the cumulative baseline hazard at the time of each row: (n, 2)."""
+
+    kind: ClassVar[str] = "survival"
+    metric: ClassVar[Metric] = CONCORDANCE
+    stratified: ClassVar[bool] = True
+    n_outputs: int = 1
+
+
+def _columns(y: Tensor) -> tuple[Tensor, Tensor]:
+    """Events and exposures: (n, 1) or (n, 2) -> 2 x (n,)."""
+    events = y[:, 0]
+    return events, y[:, 1] if y.shape[1] > 1 else torch.ones_like(events)

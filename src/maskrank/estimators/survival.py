@@ -1,0 +1,146 @@
+"""`DualNetSurvival`: the dual net for survival times under right censoring."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from maskrank.core.method.count_tasks import SurvivalTask
+from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.fitting import Part
+from maskrank.estimators.hazards import CumulativeHazard, concordance_index
+from maskrank.estimators.parameters import documented
+from maskrank.estimators.scaling import Array
+from maskrank.estimators.survival_target import read_survival
+
+
+@documented
+class DualNetSurvival(DualNetBase):
+    """Rank features by their importance to a deep net for survival times, and select the best s.
+
+    The net's output is the logarithm of a row's hazard relative to the baseline, as in Cox's model, but it may depend
+    on the features in any way. The loss is the full likelihood in its Poisson form, with the cumulative hazard of
+    Nelson and Aalen in place of the baseline's (LeBlanc and Crowley 1992); screens and eliminations work on martingale
+    residuals.
+
+    ``y`` holds times and events, in one of these forms:
+
+    - a structured array as of scikit-survival, with a field of truth values, the events, and one of times;
+    - a frame of two columns, called "time" and "event" in any order;
+    - an array (n, 2) or a tuple: times, then events.
+
+    An event is 1 (True) where it was seen, and 0 (False) where the row was censored at its time.
+
+    {parameters}
+
+    Attributes
+    ----------
+    baseline_hazard_ : CumulativeHazard
+        The estimator of Breslow (1974) for the predicted risks; ``times`` and ``values`` of its steps.{attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank import DualNetSurvival
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 8))
+    >>> death, end = rng.exponential(np.exp(X[:, 2] - X[:, 5])), rng.exponential(2, 300)
+    >>> model = DualNetSurvival(2, max_batches=200, random_state=0).fit(X, (np.minimum(death, end), death <= end))
+    >>> model.get_support(indices=True)
+    array([2, 5])
+    """
+
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True}
+
+    baseline_hazard_: CumulativeHazard
+
+    def predict_cumulative_hazard(self, X: Any, times: Any) -> Array:
+        """The cumulative hazard of each row at some times: (n, times).
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix (n, d)
+        times : array (times,)
+            Beyond the last event that was learned from, the cumulative hazard stays as it is.
+        """
+        return np.outer(np.exp(self.predict(X)), self.baseline_hazard_.at(np.asarray(times, dtype=np.float64)))
+
+    def predict_survival(self, X: Any, times: Any) -> Array:
+        """The probability of no event up to some times: (n, times).
+
+        Parameters
+        ----------
+        X, times : as in ``predict_cumulative_hazard``
+        """
+        return np.exp(-self.predict_cumulative_hazard(X, times))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The concordance index (Harrell et al. 1982) of the predicted risks.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix (n, d)
+        y : times and events, as in ``fit``
+        sample_weight : array (n,), optional
+            A pair of rows counts the product of its weights.
+        """
+        event, time = read_survival(y).T
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return concordance_index(event, time, self.predict(X), weights)
+
+    def _make_task(self) -> SurvivalTask:
+        return SurvivalTask()
+
+    def _read_target(self, y: Any, *, reset: bool) -> Any:
+        return None if y is None else read_survival(y)
+
+    def _learn_target(self, y: Array) -> Array:
+        if not y[:, 0].any():
+            raise ValueError("y holds no event: every row is censored, and there is nothing to learn from")
+        return y
+
+    def _encode_target(self, y: Array) -> Array:
+        return y
+
+    def _check_split(self, target: Array) -> None:
+        if target[:, 0].sum() < 2:
+            raise ValueError("y holds one event: at least 2 are needed, one to learn from and one to validate on")
+
+    def _decode(self, outputs: Tensor) -> Array:
+        return outputs[:, 0].numpy()
+
+    def _explained(self, outputs: Tensor) -> Array:
+        return outputs.numpy()
+
+    def _output_names(self) -> list[Any]:
+        return ["risk"]
+
+    def _measure(self, target: Array, outputs: Tensor) -> float:
+        event, time = target.T
+        return concordance_index(event, time, self._decode(outputs))
+
+    def _measure_constant(self, target: Array, training: Array) -> float:
+        return 0.5
+
+    def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
+        super()._judge(outputs, training, validation)
+        parts = [training, validation] if validation.source is training.source else [training]
+        places = np.flatnonzero(self.support_)
+        risks = [self._decode(self._outputs(part.source.select(part.rows, places))) for part in parts]
+        self.baseline_hazard_ = CumulativeHazard.learn(
+            *np.concatenate([part.target for part in parts]).T,
+            risk=np.exp(np.concatenate(risks)),
+            weights=None if training.weights is None else np.concatenate([part.weights for part in parts]),
+        )
+
+    def _target_document(self) -> dict[str, Any]:
+        return {}
+
+    def _target_arrays(self) -> dict[str, Array]:
+        return {"times": self.baseline_hazard_.times, "hazard": self.baseline_hazard_.values}
+
+    def _restore_target(self, document: dict[str, Any]) -> None:
+        self.baseline_hazard_ = CumulativeHazard(document["times"], document["hazard"])
+        self._y_scaling = None
