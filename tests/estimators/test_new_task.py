@@ -15,6 +15,8 @@ from torch import Tensor
 from maskrank import DualNetRegressor, load
 from maskrank.core.method import tasks
 from maskrank.core.metrics import Metric
+from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures
 from maskrank.report import RankingSection, ranking_report
 from maskrank.results import facts, ranking_json
 
@@ -34,8 +36,8 @@ class PoissonTask:
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
         return 2 * (torch.xlogy(y, y) - y + outputs.exp() - y * outputs).mean(dim=-1)
 
-    def constant(self, y: Tensor) -> Tensor:
-        return y.double().mean(dim=0).log()
+    def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
+        return tasks.weighted_mean(y.double(), weights).log()
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
@@ -55,15 +57,11 @@ class PoissonRegressor(DualNetRegressor):
     def _decode(self, outputs: Tensor) -> np.ndarray:
         return super()._decode(outputs.exp())
 
-    def _deviance(self, target: np.ndarray, rate: np.ndarray | float) -> float:
-        log_ratio = np.log(np.where(target > 0, target, 1) / rate)
-        return float(2 * (target * log_ratio - target + rate).mean())
+    def _figures(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None) -> Figures:
+        return DualNetBase._figures(self, target, outputs, weights)  # the task's own metric
 
-    def _measure(self, target: np.ndarray, outputs: Tensor) -> float:
-        return self._deviance(target, self._decode(outputs))
-
-    def _measure_constant(self, target: np.ndarray, training: np.ndarray) -> float:
-        return self._deviance(target, training.mean())
+    def _usual_metric(self, target: np.ndarray, weights: np.ndarray | None) -> str:
+        return self.task_.metric.name
 
 
 def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -86,4 +84,4 @@ def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatc
     assert (document["task"], document["metric"]) == ("poisson", "deviance")
     assert "mean Poisson deviance" in dict(facts(model, seconds=1.0))
     page = ranking_report("Counts", [RankingSection("y", model, [], 1.0, X, y)], command="")
-    assert "Mean poisson deviance on held-out rows (lower is better)" in page
+    assert "Mean Poisson deviance on 60 held-out rows (lower is better)" in page

@@ -29,5 +29,14 @@ class Metric:
 
 
 ACCURACY = Metric("accuracy", "accuracy", higher_is_better=True)
+BALANCED_ACCURACY = Metric("balanced_accuracy", "balanced accuracy", higher_is_better=True)
+ROC_AUC = Metric("roc_auc", "ROC AUC", higher_is_better=True)
+AVERAGE_PRECISION = Metric("average_precision", "average precision", higher_is_better=True)
+LOG_LOSS = Metric("log_loss", "log-loss", higher_is_better=False)
+R_SQUARED = Metric("r2", "R²", higher_is_better=True)
+ROOT_MEAN_SQUARED_ERROR = Metric("rmse", "root mean squared error", higher_is_better=False)
+MEAN_ABSOLUTE_ERROR = Metric("mae", "mean absolute error", higher_is_better=False)
 MEAN_SQUARED_ERROR = Metric("mse", "mean squared error", higher_is_better=False)
-METRICS = {metric.name: metric for metric in (ACCURACY, MEAN_SQUARED_ERROR)}
+CLASS_METRICS = (ACCURACY, BALANCED_ACCURACY, ROC_AUC, AVERAGE_PRECISION, LOG_LOSS)
+NUMBER_METRICS = (R_SQUARED, ROOT_MEAN_SQUARED_ERROR, MEAN_ABSOLUTE_ERROR, MEAN_SQUARED_ERROR)
+METRICS = {metric.name: metric for metric in (*CLASS_METRICS, *NUMBER_METRICS)}

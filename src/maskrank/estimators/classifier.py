@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from torch import Tensor
 
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask
+from maskrank.core.metrics import ACCURACY, CLASS_METRICS, ROC_AUC, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, class_figures
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array
 
@@ -38,9 +40,14 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {}
+    _metrics: ClassVar[tuple[Metric, ...]] = CLASS_METRICS
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, in the order of ``classes_``.
+        """Probabilities of the classes, in the order of ``classes_``, for rows like those learned from.
+
+        ``predict`` answers the most probable class. Of a rare class that may be never. Weights of rows or classes
+        change what a row like those learned from is: under weights that even the classes out, so do the
+        probabilities, and ``predict`` answers a rare class where its odds have risen beyond the even ones.
 
         Parameters
         ----------
@@ -96,11 +103,13 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(self.classes_.tolist())
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        return float((self._probabilities(outputs).argmax(axis=1) == target).mean())
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        return class_figures(target, self._probabilities(outputs), weights)
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return float((np.bincount(training).argmax() == target).mean())
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
+        counts = np.bincount(target, weights)
+        most = counts.max() / counts.sum()
+        return (ROC_AUC if most > self.config_.signal.frequent_class else ACCURACY).name
 
     def _target_document(self) -> dict[str, Any]:
         return {

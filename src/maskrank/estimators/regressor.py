@@ -9,7 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from torch import Tensor
 
 from maskrank.core.method.tasks import RegressionTask, Task
+from maskrank.core.metrics import NUMBER_METRICS, R_SQUARED, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, number_figures
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 
@@ -35,6 +37,7 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {"y_numeric": True, "multi_output": True}
+    _metrics: ClassVar[tuple[Metric, ...]] = NUMBER_METRICS
 
     def _make_task(self) -> Task:
         return RegressionTask(self.n_outputs_)
@@ -64,11 +67,11 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(range(self.n_outputs_))
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        return float(np.square(self._decode(outputs) - target).mean())
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        return number_figures(target, self._decode(outputs), weights)
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return float(np.square(training.mean(axis=0) - target).mean())
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
+        return R_SQUARED.name
 
     def _target_document(self) -> dict[str, Any]:
         return {
