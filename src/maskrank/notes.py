@@ -1,7 +1,8 @@
-"""Lines that go with a ranking: how many of its features are enough, and whether its order can be trusted."""
+"""Lines that go with a ranking: its figures, whether there is signal, how many features are enough, what order says."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figure
 from maskrank.units import TRACE
 
 _FAINT = 0.05  # share of the largest score below which a score that is not measured is negligible
@@ -20,6 +22,69 @@ def notes(model: DualNetBase) -> dict[str, str]:
     """Lines that belong to a ranking, by what they are about: ``size`` and ``order``."""
     found = {"size": size_note(model), "order": order_note(model)}
     return {about: note for about, note in found.items() if note is not None}
+
+
+def figure_text(figure: Figure, n_rows: int) -> str:
+    """A figure with its standard error, beside that of the trivial answer.
+
+    Examples
+    --------
+    >>> from maskrank.core.metrics import ACCURACY
+    >>> from maskrank.estimators.figures import Figure
+    >>> from maskrank.notes import figure_text
+    >>> figure_text(Figure(ACCURACY, 0.9412, 0.0404, 0.81, 0.98, baseline=0.4118), 34)
+    '0.941 ± 0.040 on 34 held-out rows; 0.412 without any feature'
+    """
+    value, error, baseline = with_error(figure)
+    rows = f"{n_rows:,} held-out row{'' if n_rows == 1 else 's'}"
+    return f"{value}{error and f' ± {error}'} on {rows}; {baseline} without any feature"
+
+
+def with_error(figure: Figure) -> tuple[str, str, str]:
+    """The value, its standard error ("" where it is not known) and the baseline, with the digits that the error leaves.
+
+    Two digits of the standard error are shown, and of a large number all before the point.
+    """
+    known = math.isfinite(figure.std) and figure.std > 0
+    decimals = min(6, max(0, 1 - math.floor(math.log10(figure.std)))) if known else 3
+    rounded = (round(number, decimals) + 0.0 for number in (figure.value, figure.std, figure.baseline))  # no -0.0
+    value, error, baseline = (f"{number:,.{decimals}f}" for number in rounded)
+    return value, error if known else "", baseline
+
+
+def signal_text(figure: Figure, pvalue: float, level: float) -> str:
+    """Whether there is signal, in words that agree with the figure beside them.
+
+    Parameters
+    ----------
+    figure : Figure
+        The one that is shown.
+    pvalue : float
+        Of the null hypothesis that nothing predicts the target.
+    level : float
+        P-values up to it are called signal.
+
+    Examples
+    --------
+    >>> from maskrank.core.metrics import ACCURACY
+    >>> from maskrank.estimators.figures import Figure
+    >>> from maskrank.notes import signal_text
+    >>> signal_text(Figure(ACCURACY, 0.70, 0.13, 0.4, 0.9, baseline=0.45), 0.21, 0.05)
+    'none found (p = 0.21): the better accuracy is within what chance gives'
+    """
+    title, p = figure.metric.title, f"p = {pvalue:.2g}"
+    if pvalue > level:
+        return f"none found ({p})" + (f": the better {title} is within what chance gives" if figure.better else "")
+    if not figure.better:
+        return f"yes ({p}): something predicts the target, but the {title} of this model is no better than without it"
+    if figure.metric.sign * (figure.value - figure.baseline) <= figure.std:
+        return f"yes ({p}), though the {title} is within one standard error of that without any feature"
+    return f"yes ({p})"
+
+
+def model_signal(model: DualNetBase) -> str:
+    """The same of a fitted model."""
+    return signal_text(model.figures_[model.metric_.name], model.signal_pvalue_, model.config_.signal.level)
 
 
 def size_note(model: DualNetBase) -> str | None:

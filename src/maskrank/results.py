@@ -20,12 +20,12 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators import DualNetClassifier
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.ranking import ranking_columns
-from maskrank.notes import notes
+from maskrank.notes import figure_text, model_signal, notes, with_error
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
-NO_SIGNAL = "none: no subset was found that beats the trivial predictor on the held-out rows"
+_BESIDE = {"accuracy": "roc_auc", "roc_auc": "average_precision", "r2": "rmse"}  # a second figure on the screen
 
 
 def task_name(model: DualNetBase) -> str:
@@ -79,10 +79,14 @@ def ranking_json(model: DualNetBase, *, seconds: float) -> str:
         "evidence": evidence,
         "size_curve": None if curve is None else _records(curve.columns()),
         "enough": None if curve is None else curve.enough,
-        "metric": model.task_.metric.name,
+        "metric": model.metric_.name,
         "validation": model.validation_score_,
         "baseline": model.baseline_score_,
+        "validation_rows": model.n_validation_,
+        "figures": {name: figure.to_dict() for name, figure in model.figures_.items()},
         "signal": model.signal_,
+        "signal_pvalue": model.signal_pvalue_,
+        "signal_text": model_signal(model),
         "notes": list(notes(model).values()),
         **({} if model.stability_ is None else {"stability": model.stability_.to_dict()}),
         "seconds": round(seconds, 3),
@@ -132,8 +136,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 
 def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
-    """Labels and values of a fit: size, metric, signal, repeats, time."""
-    no_signal = [] if model.signal_ else [("signal", NO_SIGNAL)]
+    """Labels and values of a fit: size, figures, signal, repeats, time."""
     stability = model.stability_
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
     size, required = model.result_.size, model.result_.n_required
@@ -141,15 +144,23 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
     beside = f", beside {required} required" if required else ""
     return [
         ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
-        (
-            model.task_.metric.title,
-            f"{model.validation_score_:.4g} on held-out rows; {model.baseline_score_:.4g} without any feature",
-        ),
+        *_figures(model),
         *_explained(model),
-        *no_signal,
+        ("signal", model_signal(model)),
         *repeats,
         ("time", f"{seconds:.1f} s"),
     ]
+
+
+def _figures(model: DualNetBase) -> list[tuple[str, str]]:
+    """The figure that is shown first, and one beside it."""
+    first = model.figures_[model.metric_.name]
+    lines = [(first.metric.title, figure_text(first, model.n_validation_))]
+    beside = model.figures_.get(_BESIDE.get(model.metric_.name, ""))
+    if beside is not None:
+        value, error, baseline = with_error(beside)
+        lines.append((beside.metric.title, f"{value}{error and f' ± {error}'}; {baseline} without any feature"))
+    return lines
 
 
 def _explained(model: DualNetBase) -> list[tuple[str, str]]:

@@ -6,25 +6,29 @@ from torch import nn
 
 from maskrank import DualNetClassifier, DualNetRegressor
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin
-from maskrank.estimators.all_features import all_features_score
+from maskrank.estimators.all_features import all_features_figures
 
 
 def test_all_features_do_about_as_well_as_the_relevant_ones_and_far_better_than_none() -> None:
     X, y, _ = make_orange_skin(300, random_state=0)
     model = DualNetClassifier(4, random_state=0, max_batches=200).fit(X, y)
-    score = all_features_score(model, X, y)
-    assert score is not None
-    assert model.baseline_score_ + 0.2 < score <= 1
-    assert score == all_features_score(model, X, y)
+    figures = all_features_figures(model, X, y)
+    assert figures is not None
+    assert model.baseline_score_ + 0.2 < figures["accuracy"].value <= 1
+    again = all_features_figures(model, X, y)
+    assert again is not None
+    assert {name: figure.value for name, figure in figures.items()} == {
+        name: figure.value for name, figure in again.items()
+    }
 
 
 def test_a_regression_is_measured_in_the_units_of_its_target() -> None:
     X, y, _ = make_nonlinear_regression(300, random_state=0)
     y = 100 * y + 5
     model = DualNetRegressor(4, random_state=0, max_batches=200).fit(X, y)
-    score = all_features_score(model, X, y)
-    assert score is not None
-    assert 100**2 * 0.5 < score < 0.6 * model.baseline_score_
+    figures = all_features_figures(model, X, y)
+    assert figures is not None
+    assert 100 * 0.7 < figures["rmse"].value < 0.8 * model.figures_["rmse"].baseline
 
 
 def test_all_features_have_the_nets_that_the_chosen_ones_have() -> None:
@@ -33,16 +37,16 @@ def test_all_features_have_the_nets_that_the_chosen_ones_have() -> None:
     X = random.uniform(-1, 1, (300, 4))
     y = 2.0 * (X[:, 0] > 0.2) + np.floor(4 * X[:, 1]) % 2 + 0.05 * random.standard_normal(300)
     model = DualNetRegressor(3, random_state=0, max_batches=200).fit(X, y)
-    score = all_features_score(model, X, y)
-    assert score is not None
-    assert score < 2 * model.validation_score_
+    figures = all_features_figures(model, X, y)
+    assert figures is not None
+    assert figures["mse"].value < 2 * model.figures_["mse"].value
 
 
 def test_columns_that_do_not_vary_do_no_harm() -> None:
     X, y, _ = make_orange_skin(200, random_state=0)
     X[:, 9] = 3.0
     model = DualNetClassifier(4, random_state=0, max_batches=64).fit(X, y)
-    assert all_features_score(model, X, y) is not None
+    assert all_features_figures(model, X, y) is not None
 
 
 def test_there_is_no_figure_for_a_net_of_the_users_own_nor_for_very_many_features() -> None:
@@ -56,7 +60,7 @@ def test_there_is_no_figure_for_a_net_of_the_users_own_nor_for_very_many_feature
 
     X, y, _ = make_orange_skin(60, random_state=0)
     model = DualNetClassifier(4, operator=Own, random_state=0, max_batches=16).fit(X, y)
-    assert all_features_score(model, X, y) is None
+    assert all_features_figures(model, X, y) is None
     wide = np.random.default_rng(0).standard_normal((60, 5_001))
     model = DualNetClassifier(4, random_state=0, max_batches=16).fit(wide, y)
-    assert all_features_score(model, wide, y) is None
+    assert all_features_figures(model, wide, y) is None

@@ -140,8 +140,9 @@ def test_several_targets_at_once() -> None:
     model = DualNetRegressor(5, max_batches=BUDGET, random_state=0)
     model.fit(X[:100], both[:100], X_val=X[100:], y_val=both[100:])
     assert model.predict(X).shape == (150, 2)
-    assert model.validation_score_ == pytest.approx(np.square(model.predict(X[100:]) - both[100:]).mean())
-    assert model.baseline_score_ == pytest.approx(np.square(both[:100].mean(axis=0) - both[100:]).mean())
+    error = model.figures_["mse"]
+    assert error.value == pytest.approx(np.square(model.predict(X[100:]) - both[100:]).mean())
+    assert error.baseline == pytest.approx(np.square(both[:100].mean(axis=0) - both[100:]).mean())
 
 
 def test_scaling_the_target_scales_the_predictions() -> None:
@@ -149,7 +150,9 @@ def test_scaling_the_target_scales_the_predictions() -> None:
     plain = DualNetRegressor(5, max_batches=BUDGET, random_state=0).fit(X, y)
     scaled = DualNetRegressor(5, max_batches=BUDGET, random_state=0).fit(X, 1024 * y)
     np.testing.assert_allclose(scaled.predict(X), 1024 * plain.predict(X), rtol=1e-9)
-    assert scaled.validation_score_ == pytest.approx(1024**2 * plain.validation_score_)
+    assert scaled.validation_score_ == pytest.approx(plain.validation_score_)
+    for name, factor in (("rmse", 1024), ("mae", 1024), ("mse", 1024**2)):
+        assert scaled.figures_[name].value == pytest.approx(factor * plain.figures_[name].value)
 
 
 def test_shifted_and_scaled_columns_change_nothing() -> None:
@@ -412,7 +415,7 @@ def test_the_validation_figure_is_of_the_nets_that_did_not_learn_from_these_rows
     monkeypatch.setattr(fitting, "fit_dual_net", with_mean_as_judged)
     model = DualNetRegressor(2, max_batches=16, random_state=0)
     assert model.fit(X, X[:, 0]).validation_score_ == pytest.approx(model.baseline_score_)
-    assert np.square(model.predict(X) - X[:, 0]).mean() < 0.5 * model.baseline_score_
+    assert np.square(model.predict(X) - X[:, 0]).mean() < 0.5 * model.figures_["mse"].baseline
     model.fit(X[:90], X[:90, 0], X_val=X[90:], y_val=X[90:, 0])
     assert learned_all == [True, False]
 

@@ -14,6 +14,8 @@ from torch import Tensor
 from maskrank import DualNetRegressor, load
 from maskrank.core.method import tasks
 from maskrank.core.metrics import Metric
+from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures
 from maskrank.report import RankingSection, ranking_report
 from maskrank.results import facts, ranking_json
 
@@ -52,11 +54,11 @@ class MedianRegressor(DualNetRegressor):
     def _make_task(self) -> MedianTask:
         return MedianTask(self.n_outputs_)
 
-    def _measure(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None = None) -> float:
-        return float(np.abs(self._decode(outputs) - target).mean())
+    def _figures(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None) -> Figures:
+        return DualNetBase._figures(self, target, outputs, weights)  # the task's own metric
 
-    def _measure_constant(self, target: np.ndarray, training: np.ndarray, *weights: np.ndarray | None) -> float:
-        return float(np.abs(np.median(training) - target).mean())
+    def _usual_metric(self, target: np.ndarray, weights: np.ndarray | None) -> str:
+        return self.task_.metric.name
 
 
 def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -78,4 +80,4 @@ def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatc
     assert (document["task"], document["metric"]) == ("median", "mae")
     assert "mean absolute error" in dict(facts(model, seconds=1.0))
     page = ranking_report("Medians", [RankingSection("y", model, [], 1.0, X, y)], command="")
-    assert "Mean absolute error on held-out rows (lower is better)" in page
+    assert "Mean absolute error on 60 held-out rows (lower is better)" in page

@@ -7,8 +7,10 @@ import numpy as np
 from maskrank import DualNetClassifier, Ranking
 from maskrank.core.config import DEFAULT
 from maskrank.core.method.tasks import BinaryTask
+from maskrank.core.metrics import ACCURACY
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import anchor
+from maskrank.estimators.figures import Figure
 from maskrank.estimators.reading import ColumnSummary
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.report import RankingSection
@@ -81,8 +83,8 @@ def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0, *, measured: bo
     model.result_ = ranked(names, size, seed, measured=measured)
     model.size_curve_ = curve_of(np.linspace(0.3, 0.6, size).tolist(), size) if measured else None
     model.support_, model.task_ = model.result_.support, BinaryTask()
-    model.config_, model.signal_, model.stability_ = DEFAULT, True, None
-    model.validation_score_, model.baseline_score_ = 0.91, 0.5
+    model.config_, model.stability_ = DEFAULT, None
+    judge(model)
     model.history_ = History(
         phase=["explore", "search", "search"],
         batch=[8, 16, 24],
@@ -95,8 +97,24 @@ def fitted(names: tuple[str, ...], size: int = 2, seed: int = 0, *, measured: bo
     return model
 
 
+def judge(model: DualNetClassifier, *, value: float = 0.91, baseline: float = 0.5, pvalue: float = 0.004) -> None:
+    """Give a model an accuracy of 34 rows, and a p-value."""
+    model.metric_, model.n_validation_, model._unseen = ACCURACY, 34, True
+    model.figures_ = {"accuracy": Figure(ACCURACY, value, 0.05, value - 0.1, value + 0.09, baseline)}
+    model.validation_score_, model.baseline_score_ = value, baseline
+    model.signal_pvalue_, model.signal_ = pvalue, pvalue <= 0.05
+
+
 def section(names: tuple[str, ...], size: int = 2, n: int = 40, *, measured: bool = True) -> RankingSection:
     X = np.random.default_rng(0).standard_normal((n, len(names)))
     y = np.where(X[:, 0] > 0, names[0], names[1])
     model = fitted(names, size, measured=measured)
-    return RankingSection(names[0], model, [("data", names[0])], 1.5, X, y, all_features=0.93)
+    return RankingSection(
+        names[0],
+        model,
+        [("data", names[0])],
+        1.5,
+        X,
+        y,
+        all_features={"accuracy": Figure(ACCURACY, 0.93, 0.04, 0.8, 0.98)},
+    )

@@ -59,6 +59,13 @@ def rank(
             "numbers of the paper for one data set."
         ),
     ] = "default",
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="The figure shown first: auto; accuracy, balanced_accuracy, roc_auc, average_precision or log_loss "
+            "for classes; r2, rmse, mae or mse for numbers. JSON and report hold them all."
+        ),
+    ] = "auto",
     drop: Drop = None,
     categorical: Categorical = None,
     numeric: Numeric = None,
@@ -112,7 +119,7 @@ def rank(
     table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
-    settings["max_features_to_select"] = max_size
+    settings |= {"max_features_to_select": max_size, "metric": metric}
     settings |= {"required": table.required} if table.required else {}
     settings |= {"groups": table.groups} if table.groups else {}
     fitted, seconds = _fit(table, wanted, settings, voice)
@@ -170,7 +177,7 @@ def _write_report(
     seconds: float,
     shape: tuple[int, int] | None,
 ) -> None:
-    from maskrank.estimators.all_features import all_features_score
+    from maskrank.estimators.all_features import all_features_figures
     from maskrank.files import write_atomically
     from maskrank.report import RankingSection, ranking_report
 
@@ -181,7 +188,7 @@ def _write_report(
         seconds,
         table.X,
         table.y,
-        all_features=None if fitted.support_.all() else all_features_score(fitted, table.X, table.y),
+        all_features=None if fitted.support_.all() else all_features_figures(fitted, table.X, table.y),
         image_shape=shape,
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
@@ -262,7 +269,8 @@ def _size(text: str | None) -> Size:
 
 def _in_options(message: str) -> str:
     """An error of the estimator in the words of the command line: ``n_features_to_select='auto'`` is --size auto."""
-    for parameter, option in (("n_features_to_select", "--size"), ("max_features_to_select", "--max-size")):
+    options = {"n_features_to_select": "--size", "max_features_to_select": "--max-size", "metric": "--metric"}
+    for parameter, option in options.items():
         message = re.sub(rf"{parameter}='?([^\s':;,]+)'?", rf"{option} \1", message)
     return re.sub(r"preset='(paper[\w:]*)'", r"--preset \1", message)
 

@@ -34,6 +34,7 @@ from maskrank.core.proposals.screening import screen_single_features
 from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.ranking import Ranking, rank_features
+from maskrank.core.scoring.signal import SignalTest
 from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.core.selection.calibration import calibrate_selector
 from maskrank.core.selection.reselection import reselect
@@ -53,6 +54,8 @@ class DualNetResult:
         then those of the required features.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them, on features chosen without them.
+    unseen : Tensor (validation rows,) of bool
+        Which of these rows had no part in these nets either. (All of them decide when the search ends.)
     history : History
     config : TrainConfig
         What really ran.
@@ -60,15 +63,19 @@ class DualNetResult:
         The value function behind the scores, and their shares row by row; None where scores are derivatives.
     curve : SizeCurve or None
         The worth of the best features by their number; None with derivatives.
+    signal_pvalue : float or None
+        Of the null hypothesis that nothing predicts the target; None where it was not tested.
     """
 
     ranking: Ranking
     predictor: Predictor
     held_out: Tensor
+    unseen: Tensor
     history: History
     config: TrainConfig
     measured: MeasuredScores | None
     curve: SizeCurve | None
+    signal_pvalue: float | None
 
 
 def fit_dual_net(
@@ -82,6 +89,7 @@ def fit_dual_net(
     generator: torch.Generator,
     net: OwnNet | None = None,
     learn_all: bool = False,
+    test_signal: bool = False,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
 ) -> DualNetResult:
     """Propose, train both nets, decide on s of the features, measure their scores, make the predictor, and rank.
@@ -96,13 +104,19 @@ def fit_dual_net(
         s, the number to choose beside the required features; with all features nothing is selected.
     learn_all : bool
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
+    test_signal : bool
+        Whether to test if anything predicts the target. The test has a generator of its own: nothing depends on it.
     """
     varying = features.to_choose_first(size)
     if varying is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
     recorder = Recorder(config.max_batches, callbacks)
+    test = None
+    if test_signal:
+        with recorder.stage("propose"):
+            test = SignalTest.begin(task, rows, validation, config, generator.initial_seed())
     if size == len(features):
-        return _score_all(task, rows, validation, features, config, generator, net, learn_all, recorder)
+        return _score_all(task, rows, validation, features, config, generator, net, learn_all, recorder, test)
     with recorder.stage("propose"):
         proposal = propose(task, rows, size, config=config, generator=generator)
         recorder.found(proposal.summary(rows.n_features))
@@ -141,8 +155,7 @@ def fit_dual_net(
         evidence=proposal.feature_evidence(),
         redundant=proposal.correlated,
     )
-    held_out = deployed.held_out if first is None else first.held_out
-    return _result(ranking, deployed, held_out, recorder, config, measured)
+    return _result(ranking, deployed, first or deployed, recorder, config, measured, test)
 
 
 def _score_all(
@@ -155,6 +168,7 @@ def _score_all(
     net: OwnNet | None,
     learn_all: bool,
     recorder: Recorder,
+    test: SignalTest | None,
 ) -> DualNetResult:
     """Nothing is selected: every feature is scored, and the predictor sees them all."""
     everything = torch.arange(len(features), device=rows.device)
@@ -171,7 +185,7 @@ def _score_all(
             deployed = deploy(trainer, everything, recorder, worth=measured.worth, learn_all=learn_all)
     recorder.history.add_optimal(features.places_of(everything))
     ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
-    return _result(ranking, deployed, deployed.held_out, recorder, config, measured)
+    return _result(ranking, deployed, deployed, recorder, config, measured, test)
 
 
 def _measured(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:
@@ -190,13 +204,24 @@ def _measured(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> M
 def _result(
     ranking: Ranking,
     deployed: Deployed,
-    held_out: Tensor,
+    judged: Deployed,
     recorder: Recorder,
     config: TrainConfig,
     measured: MeasuredScores | None,
+    test: SignalTest | None,
 ) -> DualNetResult:
-    curve = None if measured is None else measured.curve
-    return DualNetResult(ranking, deployed.predictor, held_out, recorder.history, config, measured, curve)
+    """All of it; ``judged`` is what the validation rows judge."""
+    return DualNetResult(
+        ranking=ranking,
+        predictor=deployed.predictor,
+        held_out=judged.held_out,
+        unseen=judged.unseen,
+        history=recorder.history,
+        config=config,
+        measured=measured,
+        curve=None if measured is None else measured.curve,
+        signal_pvalue=None if test is None else test.pvalue(judged.held_out, judged.unseen),
+    )
 
 
 def _with_varying(optimal: Tensor, varying: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""The predictor trained on all features: a reference for the score of the chosen ones."""
+"""The predictor trained on all features: a reference for the figures of the chosen ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from maskrank.core.config import DEFAULT, TrainConfig
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
+from maskrank.estimators.figures import Figures
 from maskrank.estimators.fitting import prepare, scaled_rows
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
 
 _MOST_FEATURES = 5_000
 
 
-def all_features_score(
+def all_features_figures(
     model: DualNetClassifier | DualNetRegressor, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
-) -> float | None:
-    """The validation score of the same predictor, trained on all features of the same rows.
+) -> Figures | None:
+    """The figures of the same predictor, trained on all features of the same rows, on the same held-out rows.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def all_features_score(
 
     Returns
     -------
-    float or None
-        In the task's metric; None for a net of the user's own, and beyond 5,000 features.
+    dict of str to Figure, or None
+        As ``figures_``, without baselines; None for a net of the user's own, and beyond 5,000 features.
     """
     if net_maker(model.operator) is not None:
         return None
@@ -57,7 +58,10 @@ def all_features_score(
         )
         with torch.no_grad():
             outputs = fitted.held_out(held_out.chosen(features)[0])
-    return float(fresh._measure(parts[1].target, outputs.cpu().double(), parts[1].weights))
+    rows = fitted.unseen if bool(fitted.unseen.any()) else ~fitted.unseen
+    judging = parts[1].take(rows.nonzero().squeeze(1).numpy())
+    figures: Figures = fresh._figures(judging.target, outputs.cpu().double()[rows], judging.weights)
+    return figures
 
 
 def _with_predictor(config: TrainConfig) -> TrainConfig:

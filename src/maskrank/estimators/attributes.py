@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
     from maskrank.core.engine.predictor import Predictor
     from maskrank.core.method.tasks import Task
+    from maskrank.core.metrics import Metric
     from maskrank.core.recorder import History
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
     from maskrank.estimators.encoding import Encoding
     from maskrank.estimators.feature_table import FeatureTable
+    from maskrank.estimators.figures import Figures
     from maskrank.estimators.inputs import Inputs
     from maskrank.estimators.ranking import Ranking
     from maskrank.estimators.scaling import Array
@@ -45,7 +47,11 @@ class Attributes:
     n_features_: int
     validation_score_: float
     baseline_score_: float
+    figures_: Figures
+    metric_: Metric
+    n_validation_: int
     signal_: bool
+    signal_pvalue_: float
     stability_: Stability | None
     config_: TrainConfig
     predictor_: Predictor
@@ -60,6 +66,7 @@ class Attributes:
     _column_names: tuple[str, ...]
     _missing: Array  # share of missing values of each column
     _varies: Array  # which columns vary
+    _unseen: bool  # whether the rows behind the figures had no part in the nets that they judge
     _y_scaling: Any  # of a regression or of counts: Scaling; of a survival: CumulativeHazard; of classes: None
 
     def _decode(self, outputs: Tensor) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,14 +17,15 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import Task
+from maskrank.core.metrics import Metric
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
-from maskrank.core.scoring.signal import beats_constant
 from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.feature_table import FeatureTable, resolve_features
+from maskrank.estimators.figures import Figures, mean_figure, with_baseline
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
 from maskrank.estimators.inputs import as_table, column_names
 from maskrank.estimators.prediction import PredictionMixin
@@ -63,6 +65,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         selector: tuple[int, ...] | None = None,
         max_batches: int | None = None,
         validation_fraction: float = 0.2,
+        metric: str = "auto",
         standardize: bool = True,
         refit: bool = True,
         n_subsets: int | None = None,
@@ -91,6 +94,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self.selector = selector
         self.max_batches = max_batches
         self.validation_fraction = validation_fraction
+        self.metric = metric
         self.standardize = standardize
         self.refit = refit
         self.n_subsets = n_subsets
@@ -153,6 +157,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         whole, factors = self._training_part(given, y, sample_weight, groups)
         names = column_names(given, whole.source.shape[1])
         n_repeats = resolve_repeats(self.n_repeats, self.n_jobs)
+        self._check_metric()
         task = self._make_task()
         kinds = None if self._inputs is None else self._inputs.columns
         table = resolve_features(names, kinds, groups=self.groups, required=self.required)
@@ -168,7 +173,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
-            trained = train(prepared, generator=generator, callbacks=callbacks)
+            trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True)
             self.stability_ = None if repeats is None else Stability.of(table.names, *repeats.results(), size=size)
 
         self._frame_kind, self._table = kind, table
@@ -182,7 +187,10 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
         self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
         self._y_scaling = prepared.y_scaling
-        self._judge(trained.held_out.cpu().double(), training, validation)
+        self.signal_pvalue_ = 1.0 if trained.signal_pvalue is None else trained.signal_pvalue
+        self.signal_ = self.signal_pvalue_ <= self.config_.signal.level
+        parts = (_without_factors(part, factors) for part in (training, validation))
+        self._judge(trained.held_out.cpu().double(), trained.unseen.numpy(), *parts)
         return self
 
     def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
@@ -248,19 +256,18 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
     def _check_split(self, target: Array) -> None:
         """Check that the rows can be split into training and validation rows."""
 
-    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
-        """The task's metric, in the units of y, by the weights of the rows."""
-        raise NotImplementedError
+    _metrics: ClassVar[tuple[Metric, ...]] = ()  # what ``metric`` may name
 
-    def _measure_constant(
-        self,
-        target: Array,
-        training: Array,
-        weights: Array | None = None,
-        training_weights: Array | None = None,
-    ) -> float:
-        """The same for the best constant prediction, learned from the training targets."""
-        raise NotImplementedError
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        """The figures of outputs for rows of these targets, in the units of y; here the task's own metric."""
+        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(target, self._y_scaling))[0].numpy()
+        metric = self.task_.metric
+        figure = mean_figure(metric, 1 - errors if metric.higher_is_better else errors, weights)
+        return {metric.name: figure}
+
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
+        """The name of the figure that suits training targets like these, where the user asks for none."""
+        return self.task_.metric.name
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -372,19 +379,42 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         required = np.array(self._table.required, dtype=np.int64)
         return np.concatenate([np.setdiff1d(np.flatnonzero(self.result_.support), required), required])
 
-    def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
-        """The metric on the validation rows, and that of the best constant prediction."""
-        self.validation_score_ = self._measure(validation.target, outputs, validation.weights)
-        seen, held_out = (target_tensor(part.target, self._y_scaling) for part in (training, validation))
-        seen_weights, weights = (
-            None if part.weights is None else torch.from_numpy(part.weights) for part in (training, validation)
+    def _judge(self, outputs: Tensor, unseen: Array, training: Part, validation: Part) -> None:
+        """The figures on the validation rows, where possible on those that chose nothing, beside the trivial answer's.
+
+        Parameters
+        ----------
+        outputs : Tensor (validation rows, outputs)
+        unseen : ndarray (validation rows,) of bool
+            Which rows had no part in the nets that made them.
+        """
+        self._unseen = bool(unseen.any())
+        rows = np.flatnonzero(unseen) if self._unseen else np.arange(len(unseen))
+        judging, outputs = validation.take(rows), outputs[torch.from_numpy(rows)]
+        weights = None if training.weights is None else torch.from_numpy(training.weights)
+        constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
+        found, trivial = (
+            self._figures(judging.target, answers, judging.weights)
+            for answers in (outputs, constant.double().expand_as(outputs))
         )
-        self.signal_ = beats_constant(
-            self.task_, outputs, held_out, seen, self.config_.score, weights=weights, seen_weights=seen_weights
-        )
-        self.baseline_score_ = self._measure_constant(
-            validation.target, training.target, validation.weights, training.weights
-        )
+        self.figures_, self.n_validation_ = with_baseline(found, trivial), len(rows)
+        wanted = self._usual_metric(training.target, training.weights) if self.metric == "auto" else self.metric
+        headline = self.figures_.get(wanted, next(iter(self.figures_.values())))  # a class may be missing in few rows
+        self.metric_ = headline.metric
+        self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
+
+    def _check_metric(self) -> None:
+        known = ["auto", *(metric.name for metric in self._metrics)]
+        if self.metric not in known:
+            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(known)}")
+
+
+def _without_factors(part: Part, factors: Array | None) -> Part:
+    """Rows with the weights they have apart from those of their classes: figures are those of the rows as they are."""
+    if factors is None or part.weights is None:
+        return part
+    weights = part.weights / factors[part.target]
+    return replace(part, weights=None if np.ptp(weights) <= 1e-9 * weights.max() else weights)
 
 
 def _times_factors(weights: Array | None, factors: Array | None, target: Array) -> Array | None:

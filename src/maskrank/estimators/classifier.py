@@ -12,7 +12,9 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, MultilabelTask, OrderedTask
+from maskrank.core.metrics import ACCURACY, CLASS_METRICS, LABEL_ACCURACY, ROC_AUC, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, class_figures, label_figures
 from maskrank.estimators.labels import as_labels, category_order, label_names
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.row_weights import class_factors
@@ -53,6 +55,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
 
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True}
     _standardizes_target: ClassVar[bool] = False
+    _metrics: ClassVar[tuple[Metric, ...]] = (*CLASS_METRICS, LABEL_ACCURACY)
     _order: list[Any] | None = None  # of the labels, where their type has one
     _label_names: list[Any] | None = None  # of a frame of labels
 
@@ -82,6 +85,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         selector_rate: float | None = None,
         patience: int | None = None,
         stop_on: str | None = None,
+        metric: str = "auto",
         n_repeats: int = 0,
         n_jobs: int | None = None,
         device: str = "auto",
@@ -111,6 +115,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
             selector_rate=selector_rate,
             patience=patience,
             stop_on=stop_on,
+            metric=metric,
             n_repeats=n_repeats,
             n_jobs=n_jobs,
             device=device,
@@ -123,6 +128,10 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, or of each label, in the order of ``classes_``: (n, classes).
+
+        ``predict`` answers the most probable class. Of a rare class that may be never. Weights of rows or classes
+        change what a row like those learned from is: under weights that even the classes out, so do the
+        probabilities, and ``predict`` answers a rare class where its odds have risen beyond the even ones.
 
         Parameters
         ----------
@@ -221,21 +230,16 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(self.classes_.tolist())
 
-    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
-        return _share_right(self._answers(outputs), target, weights)
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        of_rows = label_figures if self._multilabel else class_figures
+        return of_rows(target, self._probabilities(outputs), weights)
 
-    def _measure_constant(
-        self,
-        target: Array,
-        training: Array,
-        weights: Array | None = None,
-        training_weights: Array | None = None,
-    ) -> float:
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
         if self._multilabel:
-            constant = np.average(training, axis=0, weights=training_weights) > 0.5
-        else:
-            constant = np.bincount(training, training_weights).argmax()
-        return _share_right(constant, target, weights)
+            return LABEL_ACCURACY.name
+        counts = np.bincount(target, weights)
+        most = counts.max() / counts.sum()
+        return (ROC_AUC if most > self.config_.signal.frequent_class else ACCURACY).name
 
     def _target_document(self) -> dict[str, Any]:
         return {
@@ -251,9 +255,3 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
 
 def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
-
-
-def _share_right(answers: Array, target: Array, weights: Array | None) -> float:
-    """The weighted share of right answers; of several labels, of all of them."""
-    right = np.asarray(answers == target, dtype=np.float64).reshape(len(target), -1).mean(axis=1)
-    return float(np.average(right, weights=weights))

@@ -6,11 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
+from sklearn.metrics import d2_tweedie_score
 from torch import Tensor
 
 from maskrank.core.method.count_tasks import CountTask, rate_of
+from maskrank.core.metrics import COUNT_METRICS, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, count_figures
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Scaling
 
@@ -45,6 +47,7 @@ class DualNetCounts(RegressorMixin, DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
+    _metrics: ClassVar[tuple[Metric, ...]] = COUNT_METRICS
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D²: the share of the Poisson deviance of the mean count that predictions explain; at most 1.
@@ -88,11 +91,8 @@ class DualNetCounts(RegressorMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return [0]
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        return float(mean_poisson_deviance(target, self._decode(outputs)))
-
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return float(mean_poisson_deviance(target, np.full(len(target), max(training.mean(), _LOWEST))))
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        return count_figures(target, self._decode(outputs), weights)
 
     def _target_document(self) -> dict[str, Any]:
         return {"y_scale": self._y_scaling.scale.tolist()}

@@ -146,13 +146,17 @@ class Prepared:
 class Trained:
     """The ranking of all columns, the predictor, and the history of the training.
 
-    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``config`` is what ran;
-    ``subset_predictor`` predicts from subsets of the chosen columns, and is None where scores are not measured.
+    ``held_out`` are outputs for the validation rows, of nets that did not learn from them; ``unseen`` says which of
+    these rows had no part in these nets at all; ``signal_pvalue`` is None where it was not asked for; ``config`` is
+    what ran; ``subset_predictor`` predicts from subsets of the chosen columns, and is None where scores are not
+    measured.
     """
 
     ranking: Ranking
     predictor: Predictor
     held_out: Tensor
+    unseen: Tensor
+    signal_pvalue: float | None
     history: History
     config: TrainConfig
     curve: SizeCurve | None
@@ -186,8 +190,10 @@ def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
     return Prepared(settings, training, validation, features, table, y_scaling)
 
 
-def train(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = ()) -> Trained:
-    """Run the core's pipeline and rank all features."""
+def train(
+    prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = (), test_signal: bool = False
+) -> Trained:
+    """Run the core's pipeline and rank all features; with the test of whether anything predicts the target."""
     settings = prepared.settings
     with _threads(settings):
         result = fit_dual_net(
@@ -198,12 +204,15 @@ def train(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence
             **_core_arguments(prepared),
             generator=generator,
             callbacks=callbacks,
+            test_signal=test_signal,
         )
     _check_finite(result.ranking, settings.config)
     return Trained(
         ranking=result.ranking,
         predictor=result.predictor,
         held_out=result.held_out,
+        unseen=result.unseen,
+        signal_pvalue=result.signal_pvalue,
         history=result.history,
         config=result.config,
         curve=result.curve,

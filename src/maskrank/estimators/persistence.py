@@ -24,7 +24,7 @@ from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.estimators.preparation import net_maker
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 9
+FORMAT = 10
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 _SUBSETS = "subset_predictor."

@@ -9,7 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from torch import Tensor
 
 from maskrank.core.method.tasks import RegressionTask, Task
+from maskrank.core.metrics import NUMBER_METRICS, R_SQUARED, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, number_figures
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 
@@ -35,6 +37,7 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {"y_numeric": True, "multi_output": True}
+    _metrics: ClassVar[tuple[Metric, ...]] = NUMBER_METRICS
 
     def _make_task(self) -> Task:
         return RegressionTask(self.n_outputs_)
@@ -64,17 +67,11 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(range(self.n_outputs_))
 
-    def _measure(self, target: Array, outputs: Tensor, weights: Array | None = None) -> float:
-        return _mean_squares(self._decode(outputs) - target, weights)
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        return number_figures(target, self._decode(outputs), weights)
 
-    def _measure_constant(
-        self,
-        target: Array,
-        training: Array,
-        weights: Array | None = None,
-        training_weights: Array | None = None,
-    ) -> float:
-        return _mean_squares(np.average(training, axis=0, weights=training_weights) - target, weights)
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
+        return R_SQUARED.name
 
     def _target_document(self) -> dict[str, Any]:
         return {
@@ -86,9 +83,3 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _restore_target(self, document: dict[str, Any]) -> None:
         self.n_outputs_, self._single_output = self.task_.n_outputs, document["single_output"]
         self._y_scaling = Scaling(np.array(document["y_mean"]), np.array(document["y_scale"]))
-
-
-def _mean_squares(errors: Array, weights: Array | None) -> float:
-    """Over the rows by their weights, and over the outputs: (n,) or (n, outputs)."""
-    squares = np.square(errors)
-    return float(squares.mean() if weights is None else np.average(squares, axis=0, weights=weights).mean())

@@ -14,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import task_from_document
+from maskrank.core.metrics import Metric
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.encoding import Encoding
 from maskrank.estimators.feature_table import FeatureTable
+from maskrank.estimators.figures import Figure
 from maskrank.estimators.inputs import Inputs
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
 from maskrank.estimators.preparation import is_sizes
@@ -43,9 +45,11 @@ class StorageMixin(Attributes, BaseEstimator):
             "history": asdict(self.history_),
             "has_names": hasattr(self, "feature_names_in_"),
             "frame_kind": self._frame_kind,
-            "validation_score": self.validation_score_,
-            "baseline_score": self.baseline_score_,
-            "signal": self.signal_,
+            "figures": {name: asdict(figure) for name, figure in self.figures_.items()},
+            "metric": self.metric_.name,
+            "n_validation": self.n_validation_,
+            "unseen": self._unseen,
+            "signal_pvalue": self.signal_pvalue_,
             "explained": self.result_.explained,
             "explainable": self.result_.baseline,
             "stability": None if self.stability_ is None else self.stability_.figures(),
@@ -111,9 +115,13 @@ class StorageMixin(Attributes, BaseEstimator):
         model._set_ranking(ranking)
         model._encoding = Encoding.restored(table["encoding"], _named(arrays, _ENCODING))
         model._frame_kind = document["frame_kind"]
-        model.validation_score_ = document["validation_score"]
-        model.baseline_score_ = document["baseline_score"]
-        model.signal_ = document["signal"]
+        model.figures_ = {name: _figure(figure) for name, figure in document["figures"].items()}
+        headline = model.figures_[document["metric"]]
+        model.metric_ = headline.metric
+        model.validation_score_, model.baseline_score_ = headline.value, headline.baseline
+        model.n_validation_, model._unseen = document["n_validation"], document["unseen"]
+        model.signal_pvalue_ = document["signal_pvalue"]
+        model.signal_ = model.signal_pvalue_ <= model.config_.signal.level
         stability, curve = _part(stored, "stability"), _part(stored, "size_curve")
         model.stability_ = None if stability is None else Stability(names=names, **stability)
         model.size_curve_ = None if curve is None else SizeCurve(**curve)
@@ -138,6 +146,11 @@ class StorageMixin(Attributes, BaseEstimator):
         if isinstance(parameters.get("class_weight"), Mapping):  # names in JSON are text, and classes need not be
             parameters["class_weight"] = [list(pair) for pair in parameters["class_weight"].items()]
         return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _figure(document: dict[str, Any]) -> Figure:
+    """A figure from what ``asdict`` gave."""
+    return Figure(**{**document, "metric": Metric(**document["metric"])})
 
 
 def _as_bytes(document: dict[str, Any]) -> Array:

@@ -8,7 +8,9 @@ import numpy as np
 from torch import Tensor
 
 from maskrank.core.method.count_tasks import SurvivalTask
+from maskrank.core.metrics import CONCORDANCE, SURVIVAL_METRICS, Metric
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figures, jackknifed_figure
 from maskrank.estimators.fitting import Part
 from maskrank.estimators.hazards import CumulativeHazard, concordance_index
 from maskrank.estimators.parameters import documented
@@ -53,6 +55,7 @@ class DualNetSurvival(DualNetBase):
     """
 
     _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True}
+    _metrics: ClassVar[tuple[Metric, ...]] = SURVIVAL_METRICS
 
     baseline_hazard_: CumulativeHazard
 
@@ -117,15 +120,16 @@ class DualNetSurvival(DualNetBase):
     def _output_names(self) -> list[Any]:
         return ["risk"]
 
-    def _measure(self, target: Array, outputs: Tensor) -> float:
-        event, time = target.T
-        return concordance_index(event, time, self._decode(outputs))
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        (event, time), risk = target.T, self._decode(outputs)
 
-    def _measure_constant(self, target: Array, training: Array) -> float:
-        return 0.5
+        def concordance(rows: Array) -> float:
+            return concordance_index(event[rows], time[rows], risk[rows], None if weights is None else weights[rows])
 
-    def _judge(self, outputs: Tensor, training: Part, validation: Part) -> None:
-        super()._judge(outputs, training, validation)
+        return {CONCORDANCE.name: jackknifed_figure(CONCORDANCE, concordance, len(target))}
+
+    def _judge(self, outputs: Tensor, unseen: Array, training: Part, validation: Part) -> None:
+        super()._judge(outputs, unseen, training, validation)
         parts = [training, validation] if validation.source is training.source else [training]
         places = np.flatnonzero(self.support_)
         risks = [self._decode(self._outputs(part.source.select(part.rows, places))) for part in parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from maskrank.core.metrics import FIGURE_TITLES
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
+from maskrank.estimators.figures import Figure, Figures
 from maskrank.images import among_chosen, overlay, png
-from maskrank.notes import notes
+from maskrank.notes import model_signal, notes, with_error
 from maskrank.report.charts import Line, heat, line_chart, size_chart, spans
 from maskrank.report.page import data_address, packed, render
 from maskrank.results import flat_settings, ranking_csv, ranking_json
@@ -47,8 +48,8 @@ class RankingSection:
         What the fit took.
     X, y : array or frame (n, d), array (n,), optional
         Training data: for the balance of the classes, correlations and mean images.
-    all_features : float, optional
-        The validation score of the same nets on all features.
+    all_features : dict of str to Figure, optional
+        The figures of the same nets on all features.
     image_shape : (height, width), optional
         Where the features are the pixels of an image.
     """
@@ -59,7 +60,7 @@ class RankingSection:
     seconds: float
     X: Array | pd.DataFrame | None = None
     y: Array | None = None
-    all_features: float | None = None
+    all_features: Figures | None = None
     image_shape: tuple[int, int] | None = None
 
 
@@ -76,6 +77,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "title": section.title,
         "facts": section.facts,
         "signal": model.signal_,
+        "signal_text": model_signal(model),
         "notes": notes(model),
         "size_curve": _size_curve(model),
         "figures": _figures(section),
@@ -99,20 +101,44 @@ def _view(section: RankingSection) -> dict[str, Any]:
 
 
 def _figures(section: RankingSection) -> dict[str, Any]:
-    """The validation score beside those of no feature and of all features."""
+    """The headline figure beside those of no feature and of all features, and below it all other figures."""
     model, ranking = section.model, section.model.result_
+    headline, others = model.figures_[model.metric_.name], section.all_features or {}
     chosen = f"all {ranking.size:,}" if ranking.support.all() else f"the {ranking.size} chosen"
-    values = [("without any feature", model.baseline_score_), (chosen, model.validation_score_)]
-    if section.all_features is not None:
-        values.append((f"all {len(ranking.names):,}, the same nets", section.all_features))
-    metric = model.task_.metric
+    values = [("without any feature", headline.baseline), (chosen, headline.value)]
+    if headline.metric.name in others:
+        values.append((f"all {len(ranking.names):,}, the same nets", others[headline.metric.name].value))
+    metric = headline.metric
     largest = 1.0 if metric.higher_is_better else max(value for _, value in values) or 1.0
     texts = lined_up([value for _, value in values], 4)
+    errors = ["", with_error(headline)[1], ""]
     rows = [
-        (name, text, round(100 * max(0.0, value) / largest, 1))
-        for (name, value), text in zip(values, texts, strict=True)
+        (name, text + (error and f" ± {error}"), round(100 * max(0.0, value) / largest, 1))
+        for (name, value), text, error in zip(values, texts, errors, strict=False)
     ]
-    return {"metric": metric.title, "rises": metric.higher_is_better, "rows": rows}
+    return {
+        "metric": metric.title,
+        "rises": metric.higher_is_better,
+        "rows": rows,
+        "n": model.n_validation_,
+        "unseen": model._unseen,
+        "all": [_line(figure, others.get(name)) for name, figure in model.figures_.items()],
+        "others": bool(others),
+    }
+
+
+def _line(figure: Figure, other: Figure | None) -> dict[str, str]:
+    """One figure of the table of all of them, as text."""
+    value, error, baseline = with_error(figure)
+    low, high = (with_error(replace(figure, value=end))[0] for end in (figure.low, figure.high))
+    return {
+        "title": figure.metric.title,
+        "better": "higher" if figure.metric.higher_is_better else "lower",
+        "value": value + (error and f" ± {error}"),
+        "interval": f"{low} to {high}",
+        "baseline": baseline,
+        "other": "" if other is None else with_error(replace(figure, value=other.value))[0],
+    }
 
 
 def _balance(y: Array) -> list[tuple[str, int, float]]:

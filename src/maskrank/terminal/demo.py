@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, mean_squared_error
 
 from maskrank.datasets import Problem, make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
-from maskrank.estimators.all_features import all_features_score
+from maskrank.estimators.all_features import all_features_figures
 from maskrank.estimators.base import DualNetBase
 from maskrank.files import check_writable, write_atomically
 from maskrank.notes import notes
@@ -83,7 +83,7 @@ def run_demo(
         console.print(f"{metric} {result}\n")
         if report is not None:
             facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]
-            reference = all_features_score(model, X, y)
+            reference = all_features_figures(model, X, y)
             sections.append(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))
     if report is not None:
         page = ranking_report("maskrank: the three problems of the paper", sections, command="maskrank demo")

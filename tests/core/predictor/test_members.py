@@ -41,13 +41,28 @@ def test_the_best_recipes_are_kept_each_at_its_best_moment() -> None:
     assert biases(members.best) == [20.0, 20.0, 40.0, 20.0]
 
 
-def test_of_cross_fitted_recipes_the_best_over_all_folds_is_kept() -> None:
+def test_of_cross_fitted_recipes_the_best_over_the_further_folds_is_kept() -> None:
     members = Members(constants(0, 1, 2, 3), TWO_FOLDS, [PLAIN] * 4, [], CONFIG)
-    members.keep_better(torch.tensor([0.0, 9.0, 2.0, 3.0]), 20)
+    members.keep_better(torch.tensor([0.0, 9.0, 5.0, 3.0]), 20)
     best = members.best_recipes(1)
     assert biases(best.nets) == [2.0, 3.0]
     assert best.fold.tolist() == [0, 1]
-    assert best.lowest.tolist() == [2.0, 3.0]
+    assert best.lowest.tolist() == [3.0, 3.0]
+    assert members.watched_loss == 3.0
+
+
+def test_rows_held_out_in_the_first_fold_choose_nothing() -> None:
+    """Two runs that differ in the first fold's losses alone keep the same nets at the same moments."""
+    kept = []
+    for first in ([1.0, 9.0, 9.0], [9.0, 9.0, 1.0]):
+        members = Members(constants(0, 0, 0, 0), TWO_FOLDS, [PLAIN] * 4, [], CONFIG)
+        for step, (own, further) in enumerate(zip(first, [4.0, 2.0, 3.0], strict=True), start=1):
+            for average in members.average.parameters():
+                average.data.fill_(step)
+            members.keep_better(torch.tensor([own, further, 2 * own, further + 1]), step)
+        kept.append((biases(members.best), members.lowest.tolist(), members.best_step, members.watched_loss))
+    assert kept[0] == kept[1]
+    assert kept[0][0] == [2.0] * 4
 
 
 def test_each_net_is_judged_by_the_rows_it_did_not_learn_from() -> None:

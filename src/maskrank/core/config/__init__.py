@@ -18,6 +18,7 @@ from maskrank.core.config.selection import (
     CrossFittingConfig,
     ReselectionConfig,
     ScoreConfig,
+    SignalConfig,
     TournamentConfig,
 )
 from maskrank.core.config.training import AdaptationConfig, TrainConfig
@@ -39,6 +40,7 @@ __all__ = [
     "ReselectionConfig",
     "ScoreConfig",
     "ScreeningConfig",
+    "SignalConfig",
     "TournamentConfig",
     "TrainConfig",
     "preset",

@@ -126,7 +126,7 @@ class ReselectionConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreConfig:
-    """Measured scores (see `scoring.value_function`), and what counts as signal (see `scoring.signal`).
+    """Measured scores (see `scoring.value_function`).
 
     Attributes
     ----------
@@ -177,13 +177,6 @@ class ScoreConfig:
         The most features that are selected where their number is chosen, unless a bound is given.
     max_all_features : int
         Up to so many features, all are measured when their number is chosen; of more, the best max_size.
-    min_rows : int
-        Fewer rows can't tell whether there is signal.
-    max_row_gain : float
-        What one row may count, against the mean absolute gain.
-    min_z : float
-        Standard errors by which the mean gain must exceed 0; more than the usual 2, as the same rows chose the best
-        moment of the nets.
     """
 
     enabled: bool = True  # off, benchmarks/guard.py twice-300: best-p by score 0.60 and 0.52
@@ -221,6 +214,46 @@ class ScoreConfig:
     min_explained_pairs: int = 4  # not measured
     max_size: int = 50  # a time limit
     max_all_features: int = 50  # a time limit
-    min_rows: int = 8  # not measured
-    max_row_gain: float = 3.0  # not measured
-    min_z: float = 2.5  # not measured; benchmarks/search.py shuffled shows what it gives
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignalConfig:
+    """The test of whether anything predicts the target (see `scoring.signal`), and the figure that is shown first.
+
+    Attributes
+    ----------
+    level : float
+        P-values up to it are called signal.
+    max_orders, min_orders : int
+        Orders of the targets in the test of the training rows, the one seen among them: the more, the smaller a
+        p-value can be. The smaller number is for large tables.
+    max_rows : int
+        Training rows that are looked at.
+    flops : float
+        Bound on the multiplications for each kind of column: where it is exceeded, less of the table is looked at.
+    min_rows_of_wide : int
+        Rows that are looked at even where that exceeds the bound.
+    held_out_orders : int
+        Orders in the test of the validation rows.
+    min_rows, max_held_out_rows : int
+        Validation rows (or groups of them) that are needed for it, and that are looked at.
+    max_held_out_values : int
+        Outputs that are held at once.
+    max_deviation : float
+        Distance of a prediction from the constant answer, in mean distances, at which it is cut off.
+    frequent_class : float
+        Share of the most frequent class above which accuracy says little, and ROC AUC is shown first.
+    """
+
+    level: float = 0.05  # the usual one
+    max_orders: int = 500  # the smallest p-value is 0.002, or 0.004 with the other test
+    min_orders: int = 200  # the smallest p-value is 0.005, or 0.01 with the other test
+    max_rows: int = 2048  # as the screens
+    flops: float = 4e9  # a fraction of a second on one core
+    min_rows_of_wide: int = 256  # not measured
+    held_out_orders: int = 1000  # the smallest p-value is 0.001
+    min_rows: int = 8  # 8 rows have 40,320 orders; fewer can't tell
+    max_held_out_rows: int = 4096  # a time limit
+    max_held_out_values: int = 1 << 22  # a memory limit
+    max_deviation: float = 3.0  # not measured
+    frequent_class: float = 0.8  # not measured; the trivial answer is right so often

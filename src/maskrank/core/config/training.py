@@ -16,6 +16,7 @@ from maskrank.core.config.selection import (
     CrossFittingConfig,
     ReselectionConfig,
     ScoreConfig,
+    SignalConfig,
     TournamentConfig,
 )
 
@@ -114,6 +115,7 @@ class TrainConfig:
     reselection : ReselectionConfig
     predictor : PredictorConfig
     score : ScoreConfig
+    signal : SignalConfig
     encoding : EncodingConfig
     """
 
@@ -152,6 +154,7 @@ class TrainConfig:
     reselection: ReselectionConfig = field(default_factory=ReselectionConfig)
     predictor: PredictorConfig = field(default_factory=PredictorConfig)
     score: ScoreConfig = field(default_factory=ScoreConfig)
+    signal: SignalConfig = field(default_factory=SignalConfig)
     encoding: EncodingConfig = field(default_factory=EncodingConfig)
 
     def __post_init__(self) -> None:

@@ -26,10 +26,13 @@ class Deployed:
         those of the required features.
     held_out : Tensor (validation rows, outputs)
         Predictions for the validation rows, by nets that did not learn from them.
+    unseen : Tensor (validation rows,) of bool
+        Which of these rows had no part in these nets at all, not even in the choice of their moments and weights.
     """
 
     predictor: Predictor
     held_out: Tensor
+    unseen: Tensor
 
 
 def deploy(
@@ -67,7 +70,7 @@ def deploy(
         callbacks=(recorder.tell,),
     )
     held_out = _outputs(fitted.held_out, trainer, places)
-    return Deployed(fitted.predictor.eval().requires_grad_(False), held_out)
+    return Deployed(fitted.predictor.eval().requires_grad_(False), held_out, fitted.unseen)
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ class Folds:
     ----------
     learned : Tensor (folds, rows learned from)
     held_out : Tensor (folds, rows held out)
-        In the first fold the validation rows, or some of very many.
+        In the first fold the validation rows, or some of many.
     """
 
     learned: Tensor

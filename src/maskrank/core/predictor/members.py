@@ -1,5 +1,8 @@
 """The nets of an ensemble in training: the running average of each one's weights, and each average at its best moment.
 
+Where there are several folds, the rows held out in the first one choose nothing, so that they can judge: the best
+moment of a net of the first fold is that of its recipe's nets in the other folds, and these say which recipes go on,
+and when the training ends.
 Averages of weights along the way of an optimiser: Polyak and Juditsky 1992, Izmailov et al. 2018.
 """
 
@@ -39,7 +42,7 @@ class Members:
         1 where a member has a weight, else 0; of each layer but the last.
     config : PredictorConfig
     lowest : Tensor (members,), optional
-        The lowest validation loss of each net so far.
+        The lowest loss by which each net was kept so far.
 
     Attributes
     ----------
@@ -48,7 +51,8 @@ class Members:
     average : StackedMLP
         The running averages, which are validated.
     best : StackedMLP
-        Each average at its lowest validation loss.
+        Each average at its best moment: when its own loss was lowest or, of several folds' first, the mean loss of its
+        recipe's nets in the other folds.
     lowest : Tensor (members,)
         These losses.
     best_step : int
@@ -141,9 +145,10 @@ class Members:
 
     @torch.no_grad()
     def keep_better(self, losses: Tensor, step: int) -> None:
-        """Keep the averages whose loss is lower than ever: (members,)."""
-        better = losses < self.lowest
-        self.lowest = torch.where(better, losses, self.lowest)
+        """Keep the averages that are better than ever, by the losses on each one's held-out rows: (members,)."""
+        judged = _without_first_fold(losses.view(-1, len(self._folds))).flatten()
+        better = judged < self.lowest
+        self.lowest = torch.where(better, judged, self.lowest)
         for old, new in zip(self.best.parameters(), self.average.parameters(), strict=True):
             old[better] = new[better]
         if bool(better.any()):
@@ -164,8 +169,9 @@ class Members:
         return float(losses.sort().values[: max(1, share_of(len(losses), self._config.better_share))].mean())
 
     def _recipe_losses(self) -> Tensor:
-        """The mean over the folds of the lowest losses: (recipes,)."""
-        return self.lowest.view(-1, len(self._folds)).mean(dim=1)
+        """The mean of the lowest losses over the folds, of several without the first: (recipes,)."""
+        lowest = self.lowest.view(-1, len(self._folds))
+        return lowest[:, min(1, len(self._folds) - 1) :].mean(dim=1)
 
     def best_recipes(self, n: int) -> Members:
         """The n recipes of the lowest loss, to be trained from each member's best moment on."""
@@ -211,6 +217,14 @@ def start_members(
         for weight, mask in zip(nets.weights, connected, strict=False):
             weight.mul_((mask.shape[1] / mask.sum(dim=1, keepdim=True).clamp(min=1)).sqrt())
     return members
+
+
+def _without_first_fold(losses: Tensor) -> Tensor:
+    """The same losses, of several folds with the mean of the others in place of the first's: (recipes, folds)."""
+    if losses.shape[1] == 1:
+        return losses
+    others = losses[:, 1:]
+    return torch.cat([others.mean(dim=1, keepdim=True), others], dim=1)
 
 
 def share_of(n: int, share: float) -> int:

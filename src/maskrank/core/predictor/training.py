@@ -7,7 +7,7 @@ Small MLPs trained anew on the chosen columns predict better than the operator, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -41,10 +41,13 @@ class FittedPredictor:
         (rows, columns) -> (rows, outputs): takes the columns of the chosen features, then of the required ones.
     held_out : Predictor
         The members that did not learn from the validation rows, which may judge them.
+    unseen : Tensor (validation rows,) of bool
+        Which of these rows had no part in ``held_out`` either: they chose no moment and no weight of its nets.
     """
 
     predictor: Predictor
     held_out: Predictor
+    unseen: Tensor
 
 
 def make_predictor(
@@ -88,7 +91,7 @@ def make_predictor(
     if config.predictor.n_recipes:
         fine_tune(operator, task, rows, validation, subset, config=config, generator=generator, callbacks=callbacks)
     specialised = operator.specialise(subset)
-    return FittedPredictor(specialised, specialised)
+    return FittedPredictor(specialised, specialised, torch.zeros(len(validation), dtype=torch.bool))
 
 
 def fit_predictor(
@@ -107,8 +110,10 @@ def fit_predictor(
 
     Of each net, the running average of its weights is validated every few steps on rows it does not learn from, and
     its best moment is kept. These are the validation rows; with ``learn_all`` nets are cross-fitted: each recipe is
-    trained once a fold, so that more rows judge and all rows are learned from. Where too few rows judge, the plain
-    recipes alone are trained, and the better half of the nets is averaged with equal weights.
+    trained once a fold, so that more rows judge and all rows are learned from. The nets of the first fold, which are
+    judged on the validation rows, owe nothing to them then. Of a table too large for that, half of the validation rows
+    choose and the others judge. Where too few rows choose, the plain recipes alone are trained, and the better half of
+    the nets is averaged with equal weights.
 
     Parameters
     ----------
@@ -125,6 +130,9 @@ def fit_predictor(
     y = torch.cat([rows.y, validation.y])
     weights = joined_weights([rows.weights, validation.weights], [len(rows), len(validation)])
     n_folds = count_folds(len(rows), len(validation), settings, rows.groups) if learn_all else 1
+    if learn_all and n_folds == 1 and len(validation) >= 2 * settings.min_judging_rows:
+        half = min(settings.max_judging_rows, len(validation) // 2)
+        settings = replace(settings, max_judging_rows=half)
     folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator, groups=rows.groups)
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
     members = _untrained(task, x[: len(rows)], worth, blocks, folds, varied=varied, config=config, generator=generator)
@@ -140,7 +148,10 @@ def fit_predictor(
         weights=weights,
         callbacks=callbacks,
     )
-    return _selected(trained, task, settings) if varied else _averaged(trained, settings)
+    unseen = torch.ones(len(validation), dtype=torch.bool)
+    if n_folds == 1:
+        unseen[folds.held_out[0].cpu() - len(rows)] = False
+    return _selected(trained, task, settings, unseen) if varied else _averaged(trained, settings, unseen)
 
 
 def fine_tune(
@@ -203,32 +214,39 @@ def _untrained(
     )
 
 
-def _selected(trained: Trained, task: Task, config: PredictorConfig) -> FittedPredictor:
-    """Greedy ensemble selection among the recipes, each at its members' best moments."""
+def _selected(trained: Trained, task: Task, config: PredictorConfig, unseen: Tensor) -> FittedPredictor:
+    """Greedy ensemble selection among the recipes, each at its members' best moments.
+
+    The rows of all folds weight the predictor's nets. For the nets of the first fold, which the validation rows judge,
+    the rows of the other folds do.
+    """
     members, table = trained.members, trained.table
     with torch.no_grad():
         outputs = members.outputs(members.best, table.held_inputs)  # (recipes, folds, rows, outputs)
-    weight = greedy_selection(
-        task,
-        outputs.flatten(1, 2),
-        table.held_y.flatten(0, 1),
-        n_picks=config.n_picks,
-        weights=None if table.held_weights is None else table.held_weights.flatten(),
-    )
-    return _weighted(members, weight.repeat_interleave(outputs.shape[1]))
+    n_folds = outputs.shape[1]
+
+    def weights(folds: slice) -> Tensor:
+        judged, y = outputs[:, folds].flatten(1, 2), table.held_y[folds].flatten(0, 1)
+        of_rows = None if table.held_weights is None else table.held_weights[folds].flatten()
+        picked = greedy_selection(task, judged, y, n_picks=config.n_picks, weights=of_rows)
+        return picked.repeat_interleave(n_folds)
+
+    everyone = weights(slice(None))
+    return _weighted(members, everyone, weights(slice(1, None)) if n_folds > 1 else everyone, unseen)
 
 
-def _averaged(trained: Trained, config: PredictorConfig) -> FittedPredictor:
+def _averaged(trained: Trained, config: PredictorConfig, unseen: Tensor) -> FittedPredictor:
     """The better recipes at their best moments, with equal weights; a second cycle has left no others."""
     members = trained.members
     if trained.n_cycles == 1:
         members = members.best_recipes(share_of(config.n_recipes, config.better_share))
-    return _weighted(members, torch.ones_like(members.lowest))
+    equal = torch.ones_like(members.lowest)
+    return _weighted(members, equal, equal, unseen)
 
 
-def _weighted(members: Members, weight: Tensor) -> FittedPredictor:
-    """The members' best moments with these weights, and those of the first fold alone: (members,)."""
-    return FittedPredictor(members.best.weighted(weight), members.best.weighted(weight * (members.fold == 0)))
+def _weighted(members: Members, weight: Tensor, first: Tensor, unseen: Tensor) -> FittedPredictor:
+    """The members' best moments with these weights, and those of the first fold with others: (members,) each."""
+    return FittedPredictor(members.best.weighted(weight), members.best.weighted(first * (members.fold == 0)), unseen)
 
 
 def _batch_size(config: PredictorConfig, n_rows: int) -> int:

@@ -31,8 +31,8 @@ class MeasuredScores:
     curve : SizeCurve
         The worth of the best 1, 2, ... of the chosen features, beside the required ones.
     worth : FeatureWorth
-        What the predictor needs to know: the shares, and which features are useful: those that are enough, where
-        predictions were worse with all of them, else all. Required ones are.
+        What the predictor needs to know: the shares on training rows, and which features are useful: those that are
+        enough, where predictions were worse with all of them, else all. Required ones are.
     """
 
     value: ValueFunction
@@ -83,14 +83,15 @@ def measure_scores(
     along = value.along(orders, config=config, generator=generator)
     values, errors = values_by_size(along, orders)
     curve = size_curve(along, values, errors)
-    # Validation rows do not say how many features the predictor sees, where training rows can: its validation figure
+    # Validation rows do not say which features the predictor sees, where training rows can: its validation figure
     # should owe little to them.
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
     judges = judges if bool(judges.any()) else ~judges
     judged = values[:, judges]
     enough = enough_features(judged, None if value.weights is None else value.weights.cpu()[judges])
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
-    worth = FeatureWorth.of(shares.values, enough if others_hurt else None, n_required=rows.n_required)
+    scores = shares.of_rows[judges].mean(dim=0)
+    worth = FeatureWorth.of(scores, enough if others_hurt else None, n_required=rows.n_required)
     return MeasuredScores(value, shares, curve, worth)
 
 

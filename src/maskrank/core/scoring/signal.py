@@ -1,45 +1,174 @@
-"""Is there any signal? Held-out predictions against the best constant answer."""
+"""Is there any signal? A p-value that is right under shuffled labels, made of two independent tests.
+
+The training rows are tested for any association of target and features (see `association`). The validation rows are
+tested with the predictions for them, of nets that they had no part in: the total loss against that of the same
+predictions beside other rows. Both are permutation tests, exact in finite samples. Given the training rows, the second
+p-value is uniform under the null hypothesis whatever the first one is, so they are independent, and the smaller of the
+two, p, has the p-value 1 - (1 - p)² (Tippett 1931; Šidák 1967). The first sees what is there before any net is trained,
+also in few rows; the second sees whatever the nets can learn.
+
+The p-value is exact but for two faint ways in which validation rows touch the nets that they judge: they decide when
+the search for features ends, and nets of other folds have learned from them when these say which recipes are good.
+`benchmarks/questions.py signal-null` measures what is left of the calibration.
+
+Rows of one group, such as a patient's, are not exchangeable. Then the second test stands alone, with a sign for each
+group: how likely is so large a sum of the groups' mean gains over the constant answer, if each had either sign?
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from maskrank.core.config import ScoreConfig
-from maskrank.core.data.weights import error_of_mean, mean_of_rows
+from maskrank.core.config import SignalConfig, TrainConfig
+from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import Task
+from maskrank.core.scoring.association import association_pvalue, rank_of_first
+
+_APART = 0x5EED  # from the seed of the fit, so that the test changes no other draw
 
 
-def beats_constant(
+@dataclass(frozen=True)
+class SignalTest:
+    """The test of one fit: what the training rows said, and what is needed to ask the validation rows.
+
+    Attributes
+    ----------
+    task : Task
+    association : float or None
+        The p-value of the training rows.
+    constant : Tensor (outputs,)
+        The best constant answer, learned from them.
+    y : Tensor (validation rows, ...)
+    groups : Tensor (validation rows,) or None
+    config : SignalConfig
+    generator : torch.Generator
+        Of the test alone.
+    """
+
+    task: Task
+    association: float | None
+    constant: Tensor
+    y: Tensor
+    groups: Tensor | None
+    config: SignalConfig
+    generator: torch.Generator
+
+    @classmethod
+    def begin(cls, task: Task, rows: Rows, validation: Rows, config: TrainConfig, seed: int) -> SignalTest:
+        """Test the training rows, before a large table is left."""
+        generator = torch.Generator().manual_seed((seed + _APART) % 2**63)
+        association = None
+        if rows.groups is None:
+            association = association_pvalue(
+                task, rows, config=config.signal, screening=config.proposal.screening, generator=generator
+            )
+        constant = task.constant(rows.y, rows.weights).cpu()
+        groups = None if validation.groups is None else validation.groups.cpu()
+        return cls(task, association, constant, validation.y.cpu(), groups, config.signal, generator)
+
+    def pvalue(self, outputs: Tensor, unseen: Tensor) -> float:
+        """The p-value of both tests together; 1 where neither was possible.
+
+        Parameters
+        ----------
+        outputs : Tensor (validation rows, outputs)
+        unseen : Tensor (validation rows,) of bool
+            Which rows had no part in the nets that made them.
+        """
+        return combined(self.association, self._of_held_out(outputs.detach().cpu().double(), unseen))
+
+    def _of_held_out(self, outputs: Tensor, unseen: Tensor) -> float | None:
+        if int(unseen.sum()) < self.config.min_rows:
+            return None
+        chosen = unseen.nonzero().squeeze(1)
+        chosen = chosen[torch.randperm(len(chosen), generator=self.generator)[: self.config.max_held_out_rows]]
+        groups = None if self.groups is None else self.groups[chosen]
+        return held_out_pvalue(
+            self.task,
+            outputs[chosen],
+            self.y[chosen],
+            self.constant,
+            groups=groups,
+            config=self.config,
+            generator=self.generator,
+        )
+
+
+def combined(*pvalues: float | None) -> float:
+    """The p-value of the smallest of independent p-values, without those that are None; 1 where there is none.
+
+    Examples
+    --------
+    >>> from maskrank.core.scoring.signal import combined
+    >>> combined(None, 0.2), round(combined(0.01, 0.6), 4)
+    (0.2, 0.0199)
+    """
+    known = [p for p in pvalues if p is not None]
+    return 1 - (1 - min(known)) ** len(known) if len(known) > 1 else min(known, default=1.0)
+
+
+@torch.no_grad()
+def held_out_pvalue(
     task: Task,
     outputs: Tensor,
     y: Tensor,
-    seen: Tensor,
-    config: ScoreConfig,
+    constant: Tensor,
     *,
-    weights: Tensor | None = None,
-    seen_weights: Tensor | None = None,
-) -> bool:
-    """Whether predictions are better than the best constant answer, beyond the scatter between the rows.
+    groups: Tensor | None = None,
+    config: SignalConfig,
+    generator: torch.Generator,
+) -> float | None:
+    """The p-value of the null hypothesis that predictions say nothing of the rows they were made for.
 
-    A one-sided z-test of the mean gain in loss, with the gain of a single row bounded; a handful of rows can't tell.
+    Predictions far from the constant answer are pulled in before, so that one bad answer can't hide many good ones.
 
     Parameters
     ----------
     outputs : Tensor (n, outputs)
-        On rows that were not learned from.
-    y : Tensor
-        Their targets.
-    seen : Tensor
-        Targets of the rows that were learned from.
-    weights, seen_weights : Tensor (n,), Tensor (learned from,), optional
-        Of these rows, and of those that were learned from.
+        Of nets that had no part in these rows' targets.
+    y : Tensor (n, ...)
+    constant : Tensor (outputs,)
+        The best constant answer.
+    groups : Tensor (n,) of int, optional
+        Then whole groups are compared; None is returned for too few of them.
     """
-    constant = task.constant(seen, seen_weights).expand_as(outputs)
-    without, with_features = task.loss(torch.stack([constant, outputs.double()]), y)
-    gain = without - with_features  # (n,)
-    bound = config.max_row_gain * mean_of_rows(gain.abs(), weights)
-    gain = gain.clamp(-bound, bound)  # a few rows should neither make the difference nor hide it
-    return len(gain) >= config.min_rows and bool(
-        mean_of_rows(gain, weights) > config.min_z * error_of_mean(gain, weights)
-    )
+    away = outputs - constant
+    bound = config.max_deviation * away.abs().mean(dim=0)
+    outputs = constant + away.clamp(-bound, bound)
+    if groups is not None:
+        return _by_signs(task, outputs, y, constant, groups, config, generator)
+    orders = torch.stack([torch.randperm(len(y), generator=generator) for _ in range(config.held_out_orders)])
+    orders[0] = torch.arange(len(y))
+    some = orders.split(max(1, config.max_held_out_values // outputs.numel()))  # type: ignore[no-untyped-call]
+    losses = torch.cat([task.loss(outputs[part], y).sum(dim=1) for part in some])  # (orders,)
+    return rank_of_first(_without_rounding(-losses), generator)
+
+
+def _by_signs(
+    task: Task,
+    outputs: Tensor,
+    y: Tensor,
+    constant: Tensor,
+    groups: Tensor,
+    config: SignalConfig,
+    generator: torch.Generator,
+) -> float | None:
+    """Random signs of the groups' mean gains over the constant answer (a randomisation test of their sum)."""
+    names, member = torch.unique(groups, return_inverse=True)
+    if len(names) < config.min_rows:
+        return None
+    without, with_features = task.loss(torch.stack([constant.expand_as(outputs), outputs]), y).double()
+    sums = torch.zeros(len(names), dtype=torch.float64).index_add_(0, member, without - with_features)
+    gains = sums / torch.bincount(member)
+    signs = 2.0 * torch.randint(2, (config.held_out_orders, len(gains)), generator=generator).double() - 1
+    signs[0] = 1.0
+    return rank_of_first(_without_rounding(signs @ gains), generator)
+
+
+def _without_rounding(values: Tensor) -> Tensor:
+    """Values that differ by rounding alone made equal, so that they count as ties."""
+    unit = 1e-9 * float(values.abs().max())
+    return values if unit == 0 else (values / unit).round()
