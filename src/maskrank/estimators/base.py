@@ -380,7 +380,14 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
             None if part.weights is None else torch.from_numpy(part.weights) for part in (training, validation)
         )
         self.signal_ = beats_constant(
-            self.task_, outputs, held_out, seen, self.config_.score, weights=weights, seen_weights=seen_weights
+            self.task_,
+            outputs,
+            held_out,
+            seen,
+            self.config_.score,
+            weights=weights,
+            groups=None if validation.groups is None else torch.from_numpy(validation.groups),
+            seen_weights=seen_weights,
         )
         self.baseline_score_ = self._measure_constant(
             validation.target, training.target, validation.weights, training.weights
