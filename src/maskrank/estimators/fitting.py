@@ -77,8 +77,9 @@ class Part:
         groups: Array | None = None,
     ) -> Part:
         """All rows of a table, or these, with a target, a weight and a group each."""
+        source = open_source(X, rows)
         rows = np.arange(len(target)) if rows is None else rows
-        return cls(open_source(X), rows, target, task.stratified, weights, groups)
+        return cls(source, rows, target, task.stratified, weights, groups)
 
     @property
     def labels(self) -> Array | None:

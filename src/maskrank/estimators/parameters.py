@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TypeVar
 
 _Class = TypeVar("_Class", bound=type)
@@ -20,10 +21,10 @@ PARAMETERS = """
         categories count as numbers. A list has names or numbers of columns, a mask a truth value for each. None takes
         none, and refuses text.
     groups : dict of str to list of columns, optional
-        Columns that are chosen together or not at all, by name or number: ``{"pathway A": ["gene 1", "gene 7"]}``.
+        Columns that are chosen together or not at all, by name or number: ``{{"pathway A": ["gene 1", "gene 7"]}}``.
         Groups may overlap, and columns outside all groups are features of their own. The size counts groups.
     required : list of columns or groups, optional
-        Always in, and not counted: the ranking says what the others add beyond them.
+        Always in, and not counted: the ranking says what the others add beyond them.{class_weight}
     preset : str or TrainConfig
         The settings of a run: "default"; "paper", which ranks by the derivative, as the paper does; or "paper:NAME"
         with the nets and numbers of the paper for one data set (xor, regression, orange_skin, mnist, glass, vowel,
@@ -54,7 +55,7 @@ PARAMETERS = """
         own learning rates for nets wider than its own.
     n_repeats : int
         Refit on so many random 80 % subsamples, each with its own seed, to measure how stable the ranking is:
-        ``stability_``. 0 for none. The model and its predictions do not depend on it.
+        ``stability_``. Groups of rows are drawn whole. 0 for none. The model and its predictions do not depend on it.
     n_jobs : int or None
         Refits that run in parallel processes beside the fit; -1 for one per core. None or 1 run them in this process
         after the fit. The result is the same.
@@ -68,6 +69,13 @@ PARAMETERS = """
     random_state : int, Generator, RandomState or None
         The fit is reproducible for a fixed integer, bit for bit, on one machine (with a net of your own: for a fixed
         number of torch threads).
+"""
+
+CLASS_WEIGHT = """
+    class_weight : dict, "balanced" or None
+        What the rows of each class count, times their ``sample_weight``: a dict of labels to weights, 1 for those it
+        lacks; "balanced" gives every class the same weight in sum. It holds wherever rows count, in
+        ``validation_score_`` and ``baseline_score_``, too.
 """
 
 ATTRIBUTES = """
@@ -104,10 +112,11 @@ ATTRIBUTES = """
     history_ : History
         Losses of both nets, phases, and m_opt over time.
     validation_score_, baseline_score_ : float
-        ``task_.metric`` on the held-out rows: of nets that did not learn from these rows, on features chosen without
-        them, and of the best constant prediction.
+        ``task_.metric`` on the held-out rows, by their weights: of nets that did not learn from these rows, on features
+        chosen without them, and of the best constant prediction.
     signal_ : bool
-        Whether the held-out loss of these nets is significantly lower than that of the best constant prediction.
+        Whether the held-out loss of these nets is significantly lower than that of the best constant prediction. With
+        ``groups`` of rows, groups are what is independent.
     stability_ : Stability or None
         What the refits on subsamples agree on: selection frequency of each feature, intervals of its rank and its
         score, and a consensus. None without ``n_repeats``.
@@ -121,5 +130,7 @@ ATTRIBUTES = """
 def documented(estimator: _Class) -> _Class:
     """Fill in ``{parameters}`` and ``{attributes}`` in a class's docstring."""
     text = estimator.__doc__ or ""
-    estimator.__doc__ = text.format(parameters=PARAMETERS.strip(), attributes=ATTRIBUTES.rstrip())
+    has_classes = "class_weight" in inspect.signature(estimator).parameters
+    parameters = PARAMETERS.format(class_weight=CLASS_WEIGHT.rstrip() if has_classes else "")
+    estimator.__doc__ = text.format(parameters=parameters.strip(), attributes=ATTRIBUTES.rstrip())
     return estimator

@@ -131,9 +131,15 @@ def scale_table(
                 raise ValueError(TOO_LARGE)
             return NumericTable(scaling, columns.varies, np.zeros(len(columns.mean)) if standardize else columns.mean)
     for one in (source, *others):
-        check_no_infinity(dense_values(one))
+        check_no_infinity(_counting_values(one))
     learned = learn_encoding(dense_values(source), training, table, standardize=standardize, config=config)
     return EncodedTable(learned, source)
+
+
+def _counting_values(source: Source) -> Array:
+    """The rows of the table that count, as an array."""
+    values = dense_values(source)
+    return values if source.counts is None else values[source.counts]
 
 
 def dense_values(source: Source) -> Array:

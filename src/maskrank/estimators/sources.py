@@ -11,6 +11,7 @@ import mmap
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,8 +37,15 @@ class Source(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
 
+    @property
+    def counts(self) -> Array | None:
+        """Which rows count, (n,) of bool; None where all do."""
+
     def learn(self, rows: Array) -> Columns:
-        """Check all values, and compute the statistics of each column over these rows.
+        """Check all values of rows that count, and compute the statistics of each column over these rows.
+
+        The statistics of sorted rows are added up as they are stored, others in the order of the rows: they have the
+        same bits, wherever the rows are.
 
         Raises
         ------
@@ -54,16 +62,28 @@ class Source(Protocol):
         """Some rows and columns, scaled, as the core takes them; the scaling is that of these columns."""
 
 
-def open_source(X: Any) -> Source:
-    """The source of an array or matrix that scikit-learn has validated."""
-    return SparseSource(_canonical(X)) if scipy.sparse.issparse(X) else DenseSource(X)
+def open_source(X: Any, rows: Array | None = None) -> Source:
+    """The source of an array or matrix that scikit-learn has validated; where only these rows count, of them."""
+    counts = None
+    if rows is not None and len(rows) < X.shape[0]:
+        counts = np.zeros(X.shape[0], dtype=bool)
+        counts[rows] = True
+    return SparseSource(_canonical(X), counts) if scipy.sparse.issparse(X) else DenseSource(X, counts)
 
 
 @dataclass(frozen=True)
 class DenseSource:
-    """A NumPy array in any order, of 32- or 64-bit floats."""
+    """A NumPy array in any order, of 32- or 64-bit floats.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+    counts : ndarray (n,) of bool, optional
+        Which rows count; what the others hold does not matter.
+    """
 
     X: Array
+    counts: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,20 +95,30 @@ class DenseSource:
         width = max(1, limits.TABLE_PART // n) if by_columns else min(d, limits.SCANNED_COLUMNS)
         height = max(1, limits.TABLE_PART // width)
         chosen = np.zeros(n, dtype=bool)
-        chosen[rows] = True
+        chosen[rows] = in_order = bool((np.diff(rows) > 0).all())
         blocks = []
         for column in range(0, d, width):
             block: Columns | None = None
             for row in range(0, n, height):
                 part = self.X[row : row + height, column : column + width]
-                _check_finite(part)
+                _check_finite(part if self.counts is None else part[self.counts[row : row + height]])
                 part = np.asarray(part[chosen[row : row + height]], dtype=np.float64)
                 if len(part):
                     learned = Columns.learn(part)
                     block = learned if block is None else block.joined(learned)
-            assert block is not None
-            blocks.append(block)
-        return Columns.side_by_side(blocks)
+            blocks += [] if block is None else [block]
+        return Columns.side_by_side(blocks if in_order else self._learn_ordered(rows))
+
+    def _learn_ordered(self, rows: Array) -> list[Columns]:
+        """Statistics of some columns each, added up in the order of the rows."""
+        width = min(self.shape[1], limits.SCANNED_COLUMNS)
+        height = max(1, limits.TABLE_PART // width)
+        blocks = []
+        for column in range(0, self.shape[1], width):
+            parts = (self.X[rows[row : row + height], column : column + width] for row in range(0, len(rows), height))
+            learned = (Columns.learn(np.ascontiguousarray(part, dtype=np.float64)) for part in parts)
+            blocks.append(reduce(Columns.joined, learned))
+        return blocks
 
     def select(self, rows: Array | None, columns: Array) -> Array:
         chosen = self.X[:, columns] if rows is None else self.X[np.ix_(rows, columns)]
@@ -107,18 +137,20 @@ class DenseSource:
 
 @dataclass(frozen=True)
 class SparseSource:
-    """A SciPy matrix in compressed rows, each entry stored once."""
+    """A SciPy matrix in compressed rows, each entry stored once; ``counts`` as in `DenseSource`."""
 
     X: Any
+    counts: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape[0], self.X.shape[1]
 
     def learn(self, rows: Array) -> Columns:
-        if np.isnan(self.X.data).any():
+        values = self.X.data if self.counts is None else self.X[np.flatnonzero(self.counts)].data
+        if np.isnan(values).any():
             raise ValueError("Input X contains NaN: missing values are taken from dense tables, and X is sparse")
-        _check_finite(self.X.data)
+        _check_finite(values)
         return Columns.learn_sparse(self.X[rows])
 
     def select(self, rows: Array | None, columns: Array) -> Array:

@@ -17,17 +17,41 @@ def mean_of_rows(values: Tensor, weights: Tensor | None) -> Tensor:
     return (values @ weights) / weights.sum()
 
 
-def error_of_mean(values: Tensor, weights: Tensor | None) -> Tensor:
+def error_of_mean(values: Tensor, weights: Tensor | None, groups: Tensor | None = None) -> Tensor:
     """The standard error of `mean_of_rows`: (..., n), (n,) -> (...).
 
     A weighted mean is a ratio of two sums over the same rows, and its error that of a ratio (the delta method).
+
+    Parameters
+    ----------
+    groups : Tensor (n,), optional
+        Rows of one group vary together.
+    """
+    if weights is None:
+        return error_of_scatter(values, groups)
+    weights = normalised(weights.to(values))
+    return error_of_scatter(weights * (values - mean_of_rows(values, weights).unsqueeze(-1)), groups)
+
+
+def error_of_scatter(values: Tensor, groups: Tensor | None = None) -> Tensor:
+    """The standard error of plain means over rows: (..., n) -> (...).
+
+    Parameters
+    ----------
+    groups : Tensor (n,), optional
+        Rows of one group vary together: the sums of groups are what is independent (Liang and Zeger 1986). Of one group
+        alone the error is infinite.
     """
     n = values.shape[-1]
-    if weights is None:
+    if groups is None:
         return values.std(dim=-1) / math.sqrt(n)
-    weights = normalised(weights.to(values))
-    apart = weights * (values - mean_of_rows(values, weights).unsqueeze(-1))
-    return apart.std(dim=-1) / math.sqrt(n)
+    _, group = torch.unique(groups.to(values.device), return_inverse=True)
+    n_groups = int(group.max()) + 1
+    if n_groups == 1:
+        return torch.full_like(values[..., 0], torch.inf)
+    apart = values - values.mean(dim=-1, keepdim=True)
+    sums = values.new_zeros((*values.shape[:-1], n_groups)).index_add_(-1, group, apart)
+    return sums.std(dim=-1) * (math.sqrt(n_groups) / n)
 
 
 def normalised(weights: Tensor) -> Tensor:

@@ -7,14 +7,14 @@ of the held-out rows are what is screened next.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from maskrank.core.config import CrossFittingConfig, TrainConfig
 from maskrank.core.data.grouping import count_groups, deal_folds
-from maskrank.core.data.rows import Rows
+from maskrank.core.data.rows import Rows, take_weights
 from maskrank.core.data.weights import WeightedDraws, mean_of_rows
 from maskrank.core.engine.adam import Adam
 from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
@@ -33,7 +33,7 @@ class CrossFit:
     losses : Tensor (subsets, n)
     residuals : Tensor (subsets, n, outputs)
         Minus the derivative of the loss by the net's outputs: target minus prediction.
-    weights : Tensor (n,), optional
+    weights, groups : Tensor (n,), optional
         Of the rows.
     """
 
@@ -41,6 +41,7 @@ class CrossFit:
     losses: Tensor
     residuals: Tensor
     weights: Tensor | None = None
+    groups: Tensor | None = None
 
 
 def enough_rows(rows: Rows, config: CrossFittingConfig) -> bool:
@@ -97,7 +98,8 @@ def cross_fit(
         outputs = split.by_row(outputs_on(split.held_out))
         losses = mean_of_rows(task.loss(outputs, y), batch.weights).view(len(subsets), len(decays))
         outputs = outputs.unflatten(0, losses.shape)[torch.arange(len(subsets)), losses.argmin(dim=1)]  # type: ignore[no-untyped-call]
-    return _judged(task, index, outputs, y, batch.weights)
+    fitted = _judged(task, index, outputs, y)
+    return replace(fitted, weights=batch.weights, groups=take_weights(rows.groups, index))
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,8 @@ def _train(
     train(optimizer, loss_of, steps=steps, schedule=linear_decay(config.rate), after=decay_weights)
 
 
-def _judged(task: Task, index: Tensor, outputs: Tensor, y: Tensor, weights: Tensor | None) -> CrossFit:
+def _judged(task: Task, index: Tensor, outputs: Tensor, y: Tensor) -> CrossFit:
     outputs.requires_grad_(True)
     losses = task.loss(outputs, y)
     (slope,) = torch.autograd.grad(losses.sum(), outputs)
-    return CrossFit(index, losses.detach(), -slope, weights)
+    return CrossFit(index, losses.detach(), -slope)

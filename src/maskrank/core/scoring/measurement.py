@@ -88,7 +88,8 @@ def measure_scores(
     judges = (value.table.numbers.flatten() < len(rows)).cpu()
     judges = judges if bool(judges.any()) else ~judges
     judged = values[:, judges]
-    enough = enough_features(judged, None if value.weights is None else value.weights.cpu()[judges])
+    weights, groups = (None if some is None else some.cpu()[judges] for some in (value.weights, value.groups))
+    enough = enough_features(judged, weights, groups)
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
     scores = shares.of_rows[judges].mean(dim=0)
     worth = FeatureWorth.of(scores, enough if others_hurt else None, n_required=rows.n_required)

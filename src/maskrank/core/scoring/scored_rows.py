@@ -24,12 +24,15 @@ class ScoredRows:
         Weights by which rows are drawn; 0 for those that only fill a line up.
     weights : Tensor (folds, rows held out), optional
         Weights of the judging rows, of mean 1; 0 for those that only fill a line up.
+    groups : Tensor (folds, rows held out), optional
+        Of the judging rows.
     """
 
     learned: Tensor
     held_out: Tensor
     drawn: Tensor | None = None
     weights: Tensor | None = None
+    groups: Tensor | None = None
 
     def draws(self, generator: torch.Generator) -> Callable[[int], Tensor]:
         """A function that draws so many rows for each fold, of those it learns from: n -> (folds, n)."""
@@ -94,8 +97,8 @@ def _grouped_rows(
     outside = [mixed[fold[mixed] != f] for f in range(n_folds)]
     learned, drawn = _filled_up(outside)
     held_out, weights = _filled_up([rows[: max(1, max_held_out)] for rows in inside])
-    on_device = (some.to(y.device) for some in (learned, held_out, drawn, normalised(weights)))
-    return ScoredRows(*on_device)
+    judging = groups[held_out.to(groups.device)]
+    return ScoredRows(*(some.to(y.device) for some in (learned, held_out, drawn, normalised(weights), judging)))
 
 
 def _filled_up(lists: list[Tensor]) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskrank.core import limits
-from maskrank.core.data.weights import normalised
+from maskrank.core.data.weights import error_of_scatter, normalised
 from maskrank.core.scoring.value_function import ValueFunction
 
 
@@ -120,21 +120,25 @@ def size_curve(value: ValueFunction, values: Tensor, errors: Tensor) -> SizeCurv
         figures.mean(dim=1).numpy(),
         value.standard_errors(figures).numpy(),
         task.figure,
-        enough_features(values, weights),
+        enough_features(values, weights, value.groups),
     )
 
 
-def enough_features(values: Tensor, weights: Tensor | None = None) -> int:
+def enough_features(values: Tensor, weights: Tensor | None = None, groups: Tensor | None = None) -> int:
     """The smallest size within one standard error of the best: (sizes, rows) -> a size, 1 for the first.
 
     Parameters
     ----------
     weights : Tensor (rows,), optional
         By which the values are multiplied: a difference of means is a ratio of two sums then.
+    groups : Tensor (rows,), optional
+        Rows of one group vary together; one row, or one group, has no standard error.
     """
     apart = values[values.mean(dim=1).argmax()] - values
     means, scatter = apart.mean(dim=1), apart
     if weights is not None:
         scatter = apart - means.unsqueeze(1) * normalised(weights)
-    errors = scatter.std(dim=1) / math.sqrt(values.shape[1]) if values.shape[1] > 1 else torch.zeros(len(values))
+    errors = (
+        error_of_scatter(scatter, groups).nan_to_num(posinf=0.0) if values.shape[1] > 1 else torch.zeros(len(values))
+    )
     return int((means <= errors).nonzero()[0]) + 1

@@ -10,7 +10,6 @@ weighted means.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +19,7 @@ from torch import Tensor
 from maskrank.core.config import ScoreConfig, TrainConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import take_weights
-from maskrank.core.data.weights import mean_of_rows
+from maskrank.core.data.weights import error_of_scatter, mean_of_rows
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.masked_nets import MaskedNets, train_masked_nets
 from maskrank.core.scoring.scored_rows import ScoredRows, cross_fitted_rows
@@ -107,6 +106,12 @@ class ValueFunction:
         """Of the judging rows, of mean 1: (rows,)."""
         weights = self.table.rows.weights
         return None if weights is None else weights.flatten()
+
+    @property
+    def groups(self) -> Tensor | None:
+        """Of the judging rows: (rows,)."""
+        groups = self.table.rows.groups
+        return None if groups is None else groups.flatten()
 
     @cached_property
     def _constant_losses(self) -> Tensor:
@@ -197,7 +202,7 @@ class ValueFunction:
         whole = self.weights if self.task.probabilistic else self._constant_losses / self.unit
         if whole is not None:
             of_rows = of_rows - of_rows.mean(dim=1, keepdim=True) * whole.cpu()
-        return of_rows.std(dim=1) / math.sqrt(n)
+        return error_of_scatter(of_rows, self.groups)
 
 
 def fit_value_function(

@@ -52,7 +52,9 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
             max_steps=policy.cross_fitting_steps,
         )
         margin = config.evidence_margin if config.weighs_evidence else math.inf
-        winner = candidates[best_candidate(fitted.losses, evidence, margin=margin, weights=fitted.weights)]
+        winner = candidates[
+            best_candidate(fitted.losses, evidence, margin=margin, weights=fitted.weights, groups=fitted.groups)
+        ]
         if torch.equal(winner, best):
             break
         best = winner
@@ -62,7 +64,14 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
     return calibrate_selector(trainer, best, search=False)
 
 
-def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float, weights: Tensor | None = None) -> int:
+def best_candidate(
+    losses: Tensor,
+    evidence: Tensor,
+    *,
+    margin: float,
+    weights: Tensor | None = None,
+    groups: Tensor | None = None,
+) -> int:
     """The lowest mean loss, unless another candidate has enough more evidence to make up for its higher one.
 
     Both are log-likelihoods: a mean that lies z standard errors higher speaks with z²/2 against a subset, and the
@@ -74,12 +83,12 @@ def best_candidate(losses: Tensor, evidence: Tensor, *, margin: float, weights: 
     evidence : Tensor (candidates,)
     margin : float
         By which the sum of both must be higher to win.
-    weights : Tensor (n,), optional
+    weights, groups : Tensor (n,), optional
         Of the rows.
     """
     lowest = int(mean_of_rows(losses, weights).argmin())
     apart = losses - losses[lowest]  # (candidates, n)
-    errors = error_of_mean(apart, weights).clamp(min=1e-12)
+    errors = error_of_mean(apart, weights, groups).clamp(min=1e-12)
     support = evidence - (mean_of_rows(apart, weights) / errors).square() / 2
     best = int(support.argmax())
     return best if support[best] >= support[lowest] + margin else lowest
