@@ -200,7 +200,7 @@ def on_fresh_rows(model: Any, value: ValueFunction, X: Any, y: Any) -> ValueFunc
         shrinkage=factors.expand(n_folds, n_rows, -1),
         unit=1.0,
     )
-    return judged if value.task.discrete else replace(judged, unit=judged.baseline)
+    return judged if value.task.probabilistic else replace(judged, unit=judged.baseline)
 
 
 def needed(*modules: str) -> None:

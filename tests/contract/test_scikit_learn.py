@@ -14,14 +14,16 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maskrank import DualNetClassifier, DualNetRegressor
+from maskrank import DualNetClassifier, DualNetCounts, DualNetRegressor
 from maskrank.datasets import make_orange_skin
 
 BUDGET = 48
 
 
 @pytest.mark.filterwarnings("ignore:.*array_api.*")
-@parametrize_with_checks([DualNetClassifier(max_batches=BUDGET), DualNetRegressor(max_batches=BUDGET)])
+@parametrize_with_checks(
+    [DualNetClassifier(max_batches=BUDGET), DualNetRegressor(max_batches=BUDGET), DualNetCounts(max_batches=BUDGET)]
+)
 def test_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
