@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -10,9 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskrank import Ranking
-from maskrank.notes import notes, order_note, size_note, size_sentence, unclear_neighbours, unsure_places
-from maskrank.results import ranking_json
-from tests.report.pages import curve_of, fitted
+from maskrank.core.metrics import ACCURACY, ROOT_MEAN_SQUARED_ERROR, Metric
+from maskrank.estimators.figures import Figure
+from maskrank.notes import (
+    figure_text,
+    notes,
+    order_note,
+    signal_text,
+    size_note,
+    size_sentence,
+    unclear_neighbours,
+    unsure_places,
+)
+from maskrank.report import ranking_report
+from maskrank.results import facts, ranking_json
+from tests.report.pages import curve_of, fitted, judge, section
 
 NEARLY_ALL = "the first 2 of the 3 chosen features carry more than 99 % of what all 3 explain"
 NOTHING_ALONE = "the first one carries less than 1 % of what both explain"
@@ -171,3 +184,37 @@ def test_the_order_of_derivatives_is_doubted_where_half_of_the_chosen_do_not_sta
         assert json.loads(ranking_json(model, seconds=1.0))["notes"] == ([] if note is None else [note])
         assert (note is None) == (doubted is None)
         assert note is None or note.startswith(f"{doubted} of the 4 chosen features score no higher than ones left out")
+
+
+@pytest.mark.parametrize("metric", [ACCURACY, ROOT_MEAN_SQUARED_ERROR])
+@pytest.mark.parametrize("pvalue", [0.004, 0.05, 0.0501, 0.8])
+@pytest.mark.parametrize("gain", [0.4, 0.01, 0.0, -0.1])
+def test_what_is_said_of_signal_never_contradicts_the_figure(metric: Metric, pvalue: float, gain: float) -> None:
+    figure = Figure(metric, 0.5 + metric.sign * gain, 0.05, 0.0, 1.0, baseline=0.5)
+    said = signal_text(figure, pvalue, 0.05)
+    assert said.startswith("yes (p = " if pvalue <= 0.05 else "none found (p = ")
+    assert f"p = {pvalue:.2g}" in said
+    assert ("no better" in said) == (pvalue <= 0.05 and gain <= 0)
+    assert ("within one standard error" in said) == (pvalue <= 0.05 and gain == 0.01)
+    assert ("chance" in said) == (pvalue > 0.05 and gain > 0)
+    assert len(said.split("):")) <= 2
+
+
+def test_figures_have_the_digits_that_their_errors_leave() -> None:
+    house = Figure(ROOT_MEAN_SQUARED_ERROR, 43_212.4, 3_456.7, 3e4, 5e4, baseline=79_415.0)
+    assert figure_text(house, 292) == "43,212 ± 3,457 on 292 held-out rows; 79,415 without any feature"
+    sure = Figure(ACCURACY, 0.98765, 0.00123, 0.98, 0.99, baseline=-0.00001)
+    assert figure_text(sure, 9_000) == "0.9877 ± 0.0012 on 9,000 held-out rows; 0.0000 without any feature"
+    alone = Figure(ACCURACY, 1.0, math.inf, 0.2, 1.0, baseline=1.0)
+    assert figure_text(alone, 1) == "1.000 on 1 held-out row; 1.000 without any feature"
+
+
+def test_terminal_json_and_report_say_the_same_of_signal() -> None:
+    part = section(("a", "b", "c"))
+    for value, pvalue in ((0.91, 0.004), (0.4, 0.004), (0.7, 0.21), (0.4, 0.6)):
+        judge(part.model, value=value, pvalue=pvalue)
+        said = json.loads(ranking_json(part.model, seconds=1.0))["signal_text"]
+        assert dict(facts(part.model, seconds=1.0))["signal"] == said
+        page = ranking_report("t", [part], command="")
+        assert ("No signal found" in page) == (pvalue > 0.05)
+        assert (said in page) == (pvalue > 0.05)

@@ -145,9 +145,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
             Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to
             20,000 rows, the predictor's nets are cross-fitted on all rows, and with fewer rows than features (and at
-            most 768 rows) the features may be reselected on all rows. ``validation_score_`` is of nets that did not
-            learn from the held-out rows, on features chosen without them; their number, with "auto", and which of
-            them the nets see, are measured on all rows.
+            most 768 rows) the features may be reselected on all rows. ``figures_`` are of nets that did not learn from
+            the held-out rows, on features chosen without them; their number, with "auto", is measured on all rows.
 
         Returns
         -------

@@ -44,6 +44,9 @@ PARAMETERS = """
         the predictor's training by it.
     validation_fraction : float
         Share of the rows held out for early stopping, unless ``fit`` is given validation rows.
+    metric : str
+        The figure that is shown first. "auto" takes accuracy for classes, or ROC AUC where the most frequent class has
+        more than 80 % of the rows, and R² for numbers. Names are those of ``figures_``.
     standardize : bool
         Standardise each feature (and the target of a regression) to mean 0 and variance 1; undone on output.
     refit : bool
@@ -111,12 +114,25 @@ ATTRIBUTES = """
         What was learned: its ``kind``, loss and ``metric`` (see `maskrank.core.method.tasks`).
     history_ : History
         Losses of both nets, phases, and m_opt over time.
+    figures_ : dict of str to Figure
+        On the held-out rows, of nets that did not learn from them, on features chosen without them: "accuracy",
+        "balanced_accuracy", "roc_auc", "average_precision" (both one class against the rest, averaged) and "log_loss"
+        for classes; "r2", "rmse", "mae" and "mse", in the unit of y, for numbers. Each has its ``value``, standard
+        error ``std``, 95 % interval from ``low`` to ``high``, and the ``baseline`` of the best constant prediction. A
+        figure that these rows do not define, such as ROC AUC of one class, is missing.
+    metric_ : Metric
+        Which of them is shown first: its ``name``, ``title`` and ``higher_is_better``.
     validation_score_, baseline_score_ : float
-        ``task_.metric`` on the held-out rows, by their weights: of nets that did not learn from these rows, on features
-        chosen without them, and of the best constant prediction.
+        Its value, and that of the best constant prediction.
+    n_validation_ : int
+        Rows behind these figures. With up to 20,000 rows, and no validation rows of your own, they have not chosen
+        among the nets that they judge; of more rows, half of those held out have not, and count.
+    signal_pvalue_ : float
+        Of the null hypothesis that features and target are unrelated: a permutation test on the training rows, and one
+        of the predictions for the held-out rows (see `maskrank.core.scoring.signal`). It is uniform under shuffled
+        labels. With ``groups`` of rows, groups are what is independent.
     signal_ : bool
-        Whether the held-out loss of these nets is significantly lower than that of the best constant prediction. With
-        ``groups`` of rows, groups are what is independent.
+        Whether it is at most 0.05.
     stability_ : Stability or None
         What the refits on subsamples agree on: selection frequency of each feature, intervals of its rank and its
         score, and a consensus. None without ``n_repeats``.

@@ -239,3 +239,34 @@ def test_recipes_train_new_nets_and_fine_tune_a_net_of_ones_own_and_without_them
     exact = torch.allclose(made.predictor(x.columns(SUBSET.unsqueeze(0))[0]), operator(x, SUBSET.unsqueeze(0))[0])
     assert exact == (own or n_recipes == 0)
     assert (made.held_out is made.predictor) == exact
+
+
+def test_validation_rows_that_contradict_do_not_choose_the_nets_that_they_judge(generator: torch.Generator) -> None:
+    """Were a net kept at the moment that suits them best, it would not have learned what the training rows say."""
+    x = torch.randn((68, 1), generator=generator)
+    y = torch.where(torch.arange(68).unsqueeze(1) < 60, x, -x)
+    rows, validation = Rows(x[:60], y[:60]), Rows(x[60:], y[60:])
+    only, worth = torch.zeros(1, dtype=torch.long), FeatureWorth.of(torch.ones(1))
+    for learn_all in (True, False):
+        fitted = fit_predictor(
+            RegressionTask(),
+            rows,
+            validation,
+            only,
+            worth,
+            config=DEFAULT.using(predictor__cycles=(100,)),
+            generator=generator,
+            learn_all=learn_all,
+        )
+        slope = float((fitted.held_out(x).detach() * x).mean() / x.square().mean())
+        assert fitted.unseen.all() == learn_all
+        assert (slope > 0.7) == learn_all
+
+
+def test_of_a_table_too_large_for_folds_half_of_the_validation_rows_choose_nothing(generator: torch.Generator) -> None:
+    rows, validation = some_rows(generator)
+    config = DEFAULT.using(predictor__cycles=(20,), predictor__max_cross_fitted_rows=70, predictor__min_judging_rows=20)
+    fitted = fit_predictor(
+        RegressionTask(), rows, validation, SUBSET, EQUAL, config=config, generator=generator, learn_all=True
+    )
+    assert fitted.unseen.tolist() == [False, True] * 20
