@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maskrank.cli.common import (
-    Categorical,
-    Data,
-    DataDir,
-    Drop,
-    Numeric,
-    Quiet,
-    Report,
-    Seed,
-    SkipMissing,
-    Target,
-    Task,
-    Verbose,
     check_distinct,
     console,
     listed,
@@ -28,6 +16,24 @@ from maskrank.cli.common import (
     typed_command,
     whole_numbers,
 )
+from maskrank.cli.options import (
+    Categorical,
+    Data,
+    DataDir,
+    Drop,
+    FoldBy,
+    Numeric,
+    Quiet,
+    Report,
+    Seed,
+    SkipMissing,
+    Strict,
+    Target,
+    Task,
+    TimeOrder,
+    Verbose,
+)
+from maskrank.cli.questions import Question, ask
 from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
@@ -50,11 +56,14 @@ def compare(
     size: Annotated[int, typer.Option(min=1, help="How many features to keep.")] = 5,
     methods: Annotated[str, typer.Option(help="Separated by commas.")] = "dualnet,rf,lasso,mrmr",
     folds: Folds = 5,
+    fold_by: FoldBy = None,
+    time_order: TimeOrder = None,
     task: Task = "auto",
     drop: Drop = None,
     categorical: Categorical = None,
     numeric: Numeric = None,
     skip_missing: SkipMissing = False,
+    strict: Strict = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
@@ -67,6 +76,7 @@ def compare(
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
     from maskrank.files import check_writable, write_atomically
+    from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, comparison_rows
     from maskrank.tables import ColumnOptions
     from maskrank.terminal.ranking import show_table
@@ -77,7 +87,9 @@ def compare(
     for path in outputs:
         check_writable(path)
     options = ColumnOptions(categorical or (), numeric or ())
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
+    question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
+    table = read_table(data, question, options, voice, strict=strict)
+    voice.warn(rare_classes(table, folds), always=True)
     fits, failed = compare_methods(
         table,
         listed(methods),
@@ -108,11 +120,14 @@ def sweep(
         str | None, typer.Option(help="Numbers of features, separated by commas; 1,2,3,5,10,20,50 as far as there are.")
     ] = None,
     folds: Folds = 5,
+    fold_by: FoldBy = None,
+    time_order: TimeOrder = None,
     task: Task = "auto",
     drop: Drop = None,
     categorical: Categorical = None,
     numeric: Numeric = None,
     skip_missing: SkipMissing = False,
+    strict: Strict = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     csv: Csv = None,
@@ -126,6 +141,7 @@ def sweep(
     """
     from maskrank.files import check_writable, write_atomically
     from maskrank.size_choice import smallest_size
+    from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, sweep_rows
     from maskrank.study.protocol import OURS
     from maskrank.tables import ColumnOptions
@@ -138,7 +154,9 @@ def sweep(
         check_writable(path)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     options = ColumnOptions(categorical or (), numeric or ())
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
+    question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
+    table = read_table(data, question, options, voice, strict=strict)
+    voice.warn(rare_classes(table, folds), always=True)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     fits, failed = compare_methods(
         table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=voice.tell_fit
@@ -279,9 +297,19 @@ def _needles(
     return summary(fits) if len(fits) else "", failed
 
 
+def _question(target: list[str] | None, task: str, **options: Any) -> Question:
+    """What is asked; methods are compared by classes or by one number."""
+    question = ask(target, task, **options)
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(f"--task {task}: methods are compared by classification or regression; {task} goes with rank")
+    return question
+
+
 def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
     """What a report says of the data."""
-    return [*table_facts(data, table), ("folds", f"{folds}-fold cross-validation")]
+    from maskrank.study.folds import described_folds
+
+    return [*table_facts(data, table), ("folds", described_folds(table, folds))]
 
 
 def _fits_csv(fits: pd.DataFrame) -> str:

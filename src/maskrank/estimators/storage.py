@@ -50,6 +50,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "stability": None if self.stability_ is None else self.stability_.figures(),
             "size_curve": None if (curve := self.size_curve_) is None else curve.answer(),
             "task": self.task_.to_document(),
+            "target_names": self._target_names,
             **self._target_document(),
         }
         arrays = {
@@ -116,6 +117,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model.stability_ = None if stability is None else Stability(names=names, **stability)
         model.size_curve_ = None if curve is None else SizeCurve(**curve)
         model.task_ = task_from_document(document["task"])
+        model._target_names = None if (targets := document.get("target_names")) is None else tuple(targets)
         model._restore_target(document)
         return model
 
