@@ -184,7 +184,7 @@ def test_a_rare_class_is_learned_from_and_said_so_even_when_quiet(table: Path, t
         (["--time", "months", "--event", "zero"], "--event: column 'zero' is 0 in every row: no event"),
         (["--target", "outcome", "--task", "survival"], "--task survival needs --time and --event"),
         (["--target", "outcome", "--task", "counts"], "the target 'outcome' holds text"),
-        (["--target", "a", "--task", "counts"], "in row 2 of the data: counts are whole numbers from 0 on"),
+        (["--target", "a", "--task", "counts"], "in row 1 of the data: counts are whole numbers from 0 on"),
         (["--target", "outcome", "--weight", "a"], "in row 2 of the data: weights are numbers from 0 on"),
         (["--target", "outcome", "--weight", "patient"], "--weight: column 'patient' holds 'p0' in row 1"),
         (["--target", "outcome", "--weight", "gap"], "--weight: column 'gap' has no value in row 3 of the data"),
@@ -238,7 +238,7 @@ def test_the_order_of_day_and_month_is_kept_in_the_model(tmp_path: Path) -> None
         table.to_csv(tmp_path / "t.csv", index=False)
         table[some].to_csv(tmp_path / "some.csv", index=False)
         call("rank", tmp_path / "t.csv", "--target", "y", "--size", 1, "-q", "--model", tmp_path / name)
-        every = call("predict", tmp_path / name, tmp_path / "t.csv")[0].splitlines()[1:]
+        every = pd.read_csv(io.StringIO(call("predict", tmp_path / name, tmp_path / "t.csv")[0]))
         shown, said = call("predict", tmp_path / name, tmp_path / "some.csv")
-        assert shown.splitlines()[1:] == [line for line, one in zip(every, some, strict=True) if one]
+        assert np.allclose(pd.read_csv(io.StringIO(shown))["probability_late"], every["probability_late"][some])
         assert said == ""

@@ -152,7 +152,7 @@ def load_table(
     problems += options.problems(columns, taken, drop)
     X, remarks = typed_columns(reading, features, {k: v for k, v in options.kinds.items() if k in features})
     problems += remarks.problems + _value_problems(X, remarks, options)
-    if not set(taken) <= set(columns):
+    if not set(taken) <= set(columns) or len(taken) < len(roles.options(target)):
         raise_all(where, problems)
     y = pd.DataFrame({name: clean_target(reading.frame[name], task, reading.separator) for name in asked})
     present = y.notna().all(axis=1).to_numpy()
