@@ -42,6 +42,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "history": asdict(self.history_),
             "has_names": hasattr(self, "feature_names_in_"),
             "frame_kind": self._frame_kind,
+            "target_names": self._target_names,
             "validation_score": self.validation_score_,
             "baseline_score": self.baseline_score_,
             "signal": self.signal_,
@@ -50,7 +51,6 @@ class StorageMixin(Attributes, BaseEstimator):
             "stability": None if self.stability_ is None else self.stability_.figures(),
             "size_curve": None if (curve := self.size_curve_) is None else curve.answer(),
             "task": self.task_.to_document(),
-            "target_names": self._target_names,
             **self._target_document(),
         }
         arrays = {
@@ -91,6 +91,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
         model._column_names = tuple(table["columns"])
+        model._target_names = None if (targets := document.get("target_names")) is None else tuple(targets)
         model._missing, model._varies = arrays["missing"], arrays["varies"]
         names = tuple(model._table.names)
         model.n_features_in_ = model._table.n_columns
@@ -117,7 +118,6 @@ class StorageMixin(Attributes, BaseEstimator):
         model.stability_ = None if stability is None else Stability(names=names, **stability)
         model.size_curve_ = None if curve is None else SizeCurve(**curve)
         model.task_ = task_from_document(document["task"])
-        model._target_names = None if (targets := document.get("target_names")) is None else tuple(targets)
         model._restore_target(document)
         return model
 
