@@ -37,7 +37,7 @@ MetricName = Annotated[
     typer.Option(
         "--metric",
         help="The figure to judge by: auto, log_loss, roc_auc, average_precision, balanced_accuracy, accuracy, r2, "
-        "rmse or mae.",
+        "rmse, mae or mse.",
     ),
 ]
 FoldBy = Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HELD_OUT = 0.2  # share of the rows, as the estimators' validation_fraction
 _METRICS = {
     "classes": ("log_loss", "roc_auc", "average_precision", "balanced_accuracy", "accuracy"),
-    "numbers": ("r2", "rmse", "mae"),
+    "numbers": ("r2", "rmse", "mae", "mse"),
 }
 
 
@@ -135,24 +135,24 @@ def fit_table(model: DualNetBase, table: Table) -> None:
 
     order = table.rows.order
     if order is None:
-        model.fit(table.X, _target(table), **_said(table, ""))
+        model.fit(table.X, given_target(table), **row_arguments(table))
         return
     late = latest_rows(order, HELD_OUT)
     past, recent = table.take(~late), table.take(late)
     _check_past(past, recent)
-    own = {"X_val": recent.X, "y_val": _target(recent), **_said(recent, "_val")}
-    model.fit(past.X, _target(past), **_said(past, ""), **own)
+    own = {"X_val": recent.X, "y_val": given_target(recent), **row_arguments(recent, "_val")}
+    model.fit(past.X, given_target(past), **row_arguments(past), **own)
 
 
-def _target(table: Table) -> Any:
+def given_target(table: Table) -> Any:
     """The target as the estimators take it: several labels with their names."""
     import pandas as pd
 
     return pd.DataFrame(table.y, columns=list(table.roles.targets)) if table.task == "multilabel" else table.y
 
 
-def _said(table: Table, suffix: str) -> dict[str, Any]:
-    """Weights and groups as arguments of ``fit``, where there are some."""
+def row_arguments(table: Table, suffix: str = "") -> dict[str, Any]:
+    """Weights and groups of rows as arguments of ``fit``, where there are some."""
     weights, groups = table.rows.weights, table.rows.groups
     given = {} if weights is None else {f"sample_weight{suffix}": weights}
     return given if groups is None or suffix else {**given, "groups": groups}

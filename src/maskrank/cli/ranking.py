@@ -39,7 +39,7 @@ from maskrank.cli.options import (
     Verbose,
     Weight,
 )
-from maskrank.cli.questions import HELD_OUT, ask, check_metric, fit_table, make_model
+from maskrank.cli.questions import HELD_OUT, ask, check_metric, fit_table, given_target, make_model, row_arguments
 from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
@@ -217,6 +217,7 @@ def _write_report(
     from maskrank.files import write_atomically
     from maskrank.report import RankingSection, ranking_report
 
+    known = table.rows.order is None and not fitted.support_.all()  # which rows were held out
     section = RankingSection(
         f"Target: {table.target}",
         fitted,
@@ -224,18 +225,13 @@ def _write_report(
         seconds,
         table.X,
         table.y,
-        all_features=all_features_score(fitted, table.X, table.y) if _has_reference(table, fitted) else None,
+        all_features=all_features_score(fitted, table.X, given_target(table), **row_arguments(table))
+        if known
+        else None,
         image_shape=shape,
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
     write_atomically(path, page)
-
-
-def _has_reference(table: Table, fitted: DualNetBase) -> bool:
-    """Whether the nets can be trained on all features of the very same split."""
-    said = (table.rows.weights, table.rows.groups, table.rows.order)
-    plain = table.task in ("classification", "regression") and fitted.get_params().get("class_weight") is None
-    return plain and all(some is None for some in said) and not fitted.support_.all()
 
 
 def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
