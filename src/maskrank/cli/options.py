@@ -74,3 +74,4 @@ Report = Annotated[str | None, typer.Option("--report", help="Write a self-conta
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits in parallel.")]

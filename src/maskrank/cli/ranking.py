@@ -1,16 +1,14 @@
-"""The commands that rank: ``rank``, ``predict`` and ``demo``."""
+"""The commands that rank: ``rank`` and ``demo``."""
 
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maskrank.cli.common import (
     check_distinct,
-    chosen_columns,
     console,
     polite,
     read_table,
@@ -216,6 +214,7 @@ def _write_report(
     from maskrank.estimators.all_features import all_features_score
     from maskrank.files import write_atomically
     from maskrank.report import RankingSection, ranking_report
+    from maskrank.tables.roles import roles_document
 
     known = table.rows.order is None and not fitted.support_.all()  # which rows were held out
     section = RankingSection(
@@ -229,6 +228,7 @@ def _write_report(
         if known
         else None,
         image_shape=shape,
+        question=roles_document(table.roles, table.target),
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
     write_atomically(path, page)
@@ -249,33 +249,6 @@ def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
         screen.print(f"{about}: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
-
-
-@polite
-def predict(
-    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
-    data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
-    quiet: Quiet = False,
-) -> None:
-    """Predict with a model; the table needs the chosen columns, in any order, among any others.
-
-    Every row is answered: what is missing, or was never seen before, is a gap.
-
-    Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
-    """
-    from maskrank import load
-    from maskrank.files import check_writable, write_atomically
-    from maskrank.results import predictions_csv
-
-    if out is not None:
-        check_writable(out)
-    fitted = load(model)
-    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
-    if out is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(out, content)
 
 
 @polite

@@ -10,8 +10,9 @@ from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.leaks import leak_warnings
 from maskrank.tables.options import ColumnOptions, read_groups
 from maskrank.tables.roles import Roles, RowFacts, latest_rows
+from maskrank.tables.selected import select_columns
 from maskrank.tables.subjects import subject_warnings
-from maskrank.tables.table import Table, load_table, select_columns
+from maskrank.tables.table import Table, load_table
 
 __all__ = [
     "ColumnOptions",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from maskrank.tables.cells import row_numbers
 from maskrank.tables.columns import typed_columns
 from maskrank.tables.errors import unknown
-from maskrank.tables.kinds import as_categories
+from maskrank.tables.kinds import Remarks, as_categories
 from maskrank.tables.text import Reading
 
 Array = NDArray[Any]
@@ -111,6 +111,15 @@ class RowFacts:
         return RowFacts(weights, groups, order)
 
 
+@dataclass(frozen=True)
+class ReadRows:
+    """What was read of the rows, what is wrong with it, one line each, and how an order of dates was read."""
+
+    facts: RowFacts
+    problems: list[str]
+    remarks: Remarks
+
+
 def rows_without_facts(reading: Reading, roles: Roles) -> NDArray[np.bool_]:
     """The rows that lack a weight, a group or a time."""
     lacking = np.zeros(len(reading.frame), dtype=bool)
@@ -120,8 +129,8 @@ def rows_without_facts(reading: Reading, roles: Roles) -> NDArray[np.bool_]:
     return lacking
 
 
-def read_row_facts(reading: Reading, roles: Roles, kept: NDArray[np.bool_]) -> tuple[RowFacts, list[str]]:
-    """What the columns say of the kept rows, and what is wrong with them, one line each.
+def read_row_facts(reading: Reading, roles: Roles, kept: NDArray[np.bool_]) -> ReadRows:
+    """What the columns say of the kept rows.
 
     Parameters
     ----------
@@ -130,7 +139,7 @@ def read_row_facts(reading: Reading, roles: Roles, kept: NDArray[np.bool_]) -> t
         Its columns are in the table.
     kept : ndarray (rows of the file,) of bool
     """
-    rows, problems = np.flatnonzero(kept) + 1, []
+    rows, problems, remarks = np.flatnonzero(kept) + 1, [], Remarks()
     weights = groups = order = None
     if roles.weight is not None:
         weights, problem = _weights(reading.frame[roles.weight][kept], rows, reading.separator)
@@ -142,7 +151,7 @@ def read_row_facts(reading: Reading, roles: Roles, kept: NDArray[np.bool_]) -> t
         typed, remarks = typed_columns(reading, [roles.time_order], {})
         order, problem = _order(typed[roles.time_order][kept], rows)
         problems += remarks.problems or ([f"--time-order: column {roles.time_order!r} {problem}"] if problem else [])
-    return RowFacts(weights, groups, order), problems
+    return ReadRows(RowFacts(weights, groups, order), problems, remarks)
 
 
 def _weights(column: pd.Series, rows: Array, separator: str | None) -> tuple[Array, str | None]:

@@ -5,8 +5,7 @@ Every problem is a line of a `TableError` that names the file, the column or the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,13 +19,12 @@ from maskrank.tables.columns import (
     reading_notes,
     reading_warnings,
     typed_columns,
-    unread_lines,
 )
-from maskrank.tables.errors import TableError, listing, nearest, raise_all
+from maskrank.tables.errors import TableError, listing, raise_all
 from maskrank.tables.files import is_named_npz, place, read_frame
-from maskrank.tables.kinds import Remarks, level_text
+from maskrank.tables.kinds import Remarks
 from maskrank.tables.options import ColumnOptions
-from maskrank.tables.roles import Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
+from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
 from maskrank.tables.suspects import suspicious_columns
 from maskrank.tables.target import (
     CLASSES,
@@ -144,15 +142,11 @@ def load_table(
     columns = [str(name) for name in reading.frame.columns]
     if target is None and not roles.predicted(None):
         target = _default_target(source, columns, where)
-    taken, asked = roles.meanings(target), roles.predicted(target)
-    problems = roles.problems(columns, target, drop)
-    features = [name for name in columns if name not in taken and name not in drop]
-    if len(features) < 2:
-        problems.append(f"{len(features)} feature column(s) are left; at least 2 are needed to choose from")
-    problems += options.problems(columns, taken, drop)
+    asked = roles.predicted(target)
+    features, problems, readable = _names(columns, target, drop, options, roles)
     X, remarks = typed_columns(reading, features, {k: v for k, v in options.kinds.items() if k in features})
     problems += remarks.problems + _value_problems(X, remarks, options)
-    if not set(taken) <= set(columns) or len(taken) < len(roles.options(target)):
+    if not readable:
         raise_all(where, problems)
     y = pd.DataFrame({name: clean_target(reading.frame[name], task, reading.separator) for name in asked})
     present = y.notna().all(axis=1).to_numpy()
@@ -160,13 +154,13 @@ def load_table(
         raise_all(where, [*problems, f"the target {listing(asked)} has no value in any row"])
     lacking = rows_without_facts(reading, roles) if skip_missing else np.zeros(len(present), dtype=bool)
     kept, skipped = _whole_rows(X, present & ~lacking, where) if skip_missing else (present, [])
-    outcome, facts, found = _read_rows(reading, y, roles, task, kept)
-    raise_all(where, problems + found)
-    assert outcome is not None  # what could not be read was raised
+    outcome, rows = _read_rows(reading, y, roles, task, kept)
+    raise_all(where, [*problems, *rows.problems, *([outcome] if isinstance(outcome, str) else [])])
+    assert isinstance(outcome, Outcome)  # what could not be read was raised
     X = X if kept.all() else _taken(X, kept)
     others = _plain(reading.frame[[name for name in columns if name in drop]])[kept].reset_index(drop=True)
     suspects = [f"{where}: {line}" for line in suspicious_columns(X, outcome, roles, asked, left_out=others)]
-    said = [*reading_warnings(remarks), *outcome.warnings]
+    said = [*reading_warnings(remarks), *reading_warnings(rows.remarks), *outcome.warnings]
     return Table(
         X,
         outcome.values,
@@ -179,11 +173,24 @@ def load_table(
         list(dict.fromkeys(options.required)),
         options.without(drop),
         roles,
-        facts,
+        rows.facts,
         suspects,
         [f"{where}: {line}" for line in outcome.rare],
         dict(remarks.orders),
     )
+
+
+def _names(
+    columns: Sequence[str], target: str | None, drop: Sequence[str], options: ColumnOptions, roles: Roles
+) -> tuple[list[str], list[str], bool]:
+    """The features, what is wrong with names that were given, and whether each role has a column of its own."""
+    taken, given = roles.meanings(target), roles.options(target)
+    features = [name for name in columns if name not in taken and name not in drop]
+    problems = roles.problems(columns, target, drop)
+    if len(features) < 2:
+        problems.append(f"{len(features)} feature column(s) are left; at least 2 are needed to choose from")
+    readable = set(taken) <= set(columns) and len(taken) == len(given)
+    return features, problems + options.problems(columns, taken, drop), readable
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -206,9 +213,9 @@ def _shown_target(roles: Roles, asked: Sequence[str]) -> str:
 
 def _read_rows(
     reading: Reading, y: pd.DataFrame, roles: Roles, task: str, kept: NDArray[np.bool_]
-) -> tuple[Outcome | None, RowFacts, list[str]]:
-    """Target and facts of the kept rows, and what is wrong with them."""
-    facts, problems = read_row_facts(reading, roles, kept)
+) -> tuple[Outcome | str, ReadRows]:
+    """The target of the kept rows, or why it can't be learned; and what columns say of these rows."""
+    found = read_row_facts(reading, roles, kept)
     rows, given = np.flatnonzero(kept) + 1, y[kept]
     try:
         if roles.time is not None and roles.event is not None:
@@ -218,59 +225,13 @@ def _read_rows(
         else:
             outcome = read_target(given.iloc[:, 0], task, rows)
     except TargetError as error:
-        return None, facts, [*problems, str(error)]
-    if facts.weights is not None and outcome.task in CLASSES and not problems:
-        lost = weightless_class(outcome.values, facts.weights)
+        return str(error), found
+    weights = found.facts.weights
+    if weights is not None and outcome.task in CLASSES and not found.problems:
+        lost = weightless_class(outcome.values, weights)
         if lost is not None:
-            problems.append(f"--weight: column {roles.weight!r} is 0 in every row of class {lost!r}")
-    return outcome, facts, problems
-
-
-def select_columns(
-    source: str,
-    kinds: Mapping[str, str],
-    levels: Mapping[str, Sequence[Any] | None] | None = None,
-    date_orders: Mapping[str, bool] | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """The columns that a model needs, as it knows them; other columns may be anything.
-
-    Parameters
-    ----------
-    source : str
-        A path, or "-" for CSV on standard input.
-    kinds : dict of str
-        The kind of each column, in the order of the model: "numeric", "categorical", "ordered" or "date"; others are
-        read by what they hold.
-    levels : dict of sequence, optional
-        The levels of categories, which need not be text.
-    date_orders : dict of bool, optional
-        Of columns of dates: whether the day comes first where the dates themselves do not tell.
-
-    Returns
-    -------
-    frame : DataFrame (n, columns)
-        What does not fit a kind is missing, so that each row can be answered.
-    lines : list of str
-        What was guessed, and how many cells are missing for it.
-    """
-    reading, where = read_frame(source), place(source)
-    columns = [str(name) for name in reading.frame.columns]
-    missing = [name for name in kinds if name not in columns]
-    if missing:
-        raise TableError(
-            f"{where}: the model needs column {missing[0]!r}, which the table lacks{nearest(missing[0], columns)}"
-            + (f" (and {len(missing) - 1} more: {listing(missing[1:])})" if len(missing) > 1 else "")
-        )
-    frame, remarks = typed_columns(reading, list(kinds), kinds, date_orders)
-    raise_all(where, remarks.problems)
-    for name in infinite(frame):
-        remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
-        frame[name] = frame[name].where(np.isfinite(frame[name]))
-    for name, known in (levels or {}).items():
-        if known is not None:
-            frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
-    lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
-    return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]
+            return f"--weight: column {roles.weight!r} is 0 in every row of class {lost!r}", found
+    return outcome, found
 
 
 def _value_problems(X: pd.DataFrame, remarks: Remarks, options: ColumnOptions) -> list[str]:
