@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
@@ -67,13 +67,23 @@ def _setting(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def ranking_json(model: DualNetBase, *, seconds: float) -> str:
-    """The result of ``rank``, for other programs."""
+def ranking_json(model: DualNetBase, *, seconds: float, question: Mapping[str, Any] | None = None) -> str:
+    """The result of ``rank``, for other programs.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    seconds : float
+        What the fit took.
+    question : dict, optional
+        Columns of the table that are no features: target, weight, fold_by, ...
+    """
     ranking, curve = model.result_, model.size_curve_
     evidence = None if ranking.evidence is None else dict(zip(ranking.names, ranking.evidence.tolist(), strict=True))
     document = {
         "version": maskrank.__version__,
         "task": task_name(model),
+        **({} if question is None else {"question": dict(question)}),
         "size": ranking.size,
         **ranking.to_dict(),
         "evidence": evidence,
@@ -118,15 +128,27 @@ def ranking_csv(ranking: Ranking) -> str:
 
 
 def predictions_csv(model: DualNetBase, selected: pd.DataFrame) -> str:
-    """One line a row: the prediction and, for classes, their probabilities."""
+    """One line a row: the prediction and, for classes, their probabilities; of several targets a column each.
+
+    A model of survival times gives the risk, the logarithm of the relative hazard.
+    """
     predicted = model.predict_selected(selected)
-    if isinstance(model, DualNetClassifier):
-        probabilities = model.predict_proba_selected(selected)
-        header = ["prediction", *(f"probability_{label}" for label in model.classes_)]
-        return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
     columns = predicted.reshape(len(predicted), -1)
-    header = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
-    return _csv(header, columns.tolist())
+    header = _prediction_names(model, columns.shape[1])
+    if not isinstance(model, DualNetClassifier):
+        return _csv(header, columns.tolist())
+    probabilities = model.predict_proba_selected(selected)
+    header += [f"probability_{label}" for label in model.classes_]
+    rows = zip(columns.tolist(), probabilities.tolist(), strict=True)
+    return _csv(header, [(*answer, *likely) for answer, likely in rows])
+
+
+def _prediction_names(model: DualNetBase, n_columns: int) -> list[str]:
+    """How the columns of predictions are called: several by their targets, where these are known."""
+    if n_columns == 1:
+        return ["risk" if model.task_.kind == "survival" else "prediction"]
+    names = model.target_names_
+    return [f"prediction_{k}" for k in range(n_columns)] if names is None else list(names)
 
 
 def frame_csv(frame: pd.DataFrame) -> str:

@@ -168,7 +168,8 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (["--size", "auto", "--preset", "paper"], "--size auto needs measured scores, which --preset paper does not"),
         (["--max-size", "2"], "--max-size 2 goes with --size auto"),
         (["--size", "all", "--max-size", "2"], "--max-size 2 goes with --size auto"),
-        (["--target", "labl"], "no column 'labl'; did you mean 'label'?"),
+        (["--target", "f1"], "--target is given 2 times: to predict several columns use --targets label,f1"),
+        (["--weight", "labl"], "--weight: there is no column 'labl'; did you mean 'label'?"),
         (["--task", "ranking"], "--task ranking: use auto"),
         (["--task", "regression"], "that is --task classification"),
         (["--preset", "fast"], "preset='fast' is not known"),
@@ -221,8 +222,7 @@ def test_nothing_is_written_when_the_table_is_bad(tmp_path: Path) -> None:
     assert [line.split("bad.csv: ")[1].split(" in ")[0] for line in said.splitlines()] == [
         "--require: there is no column 'c'; there are 'a', 'b', 'y'",
         "an infinite value",
-        "class 'u' of the target 'y' has 1 row; each class needs at least 2 (numbers rather than classes? then --task "
-        "regression)",
+        "each class of the target 'y' has 1 row: there is nothing to learn from",
     ]
     assert out.read_text() == "kept"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.json"]

@@ -12,7 +12,7 @@ COLUMNS = ["age", "weight", "town", "outcome"]
 
 
 def problems(dropped: tuple[str, ...] = (), **options: object) -> list[str]:
-    return ColumnOptions(**options).problems(COLUMNS, "outcome", dropped)
+    return ColumnOptions(**options).problems(COLUMNS, {"outcome": "the target"}, dropped)
 
 
 @pytest.mark.parametrize(

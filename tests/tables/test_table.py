@@ -236,8 +236,8 @@ def test_an_infinite_target(file: Path, value: str, task: str) -> None:
 def test_targets_that_teach_nothing(file: Path) -> None:
     file.write_text("a,b,y\n1,2,5\n3,4,5\n")
     assert "the target 'y' is 5 in every row" in refused(file)
-    file.write_text("a,b,y\n1,2,u\n3,4,u\n5,6,v\n")
-    assert "class 'v' of the target 'y' has 1 row" in refused(file)
+    file.write_text("a,b,y\n1,2,u\n3,4,v\n5,6,w\n")
+    assert "each class of the target 'y' has 1 row" in refused(file)
     file.write_text("a,b,y\n1,2,\n3,4,\n5,6, \n")
     assert "the target 'y' has no value in any row" in refused(file)
     file.write_text(GOOD)

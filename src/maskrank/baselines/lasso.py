@@ -68,6 +68,9 @@ class Lasso(Baseline):
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a rough optimum ranks as well
+            warnings.filterwarnings(
+                "ignore", "The least populated class", UserWarning
+            )  # a class of one row is in a fold
             model.fit(X, y)
         return np.asarray(np.abs(np.atleast_2d(model.coef_)).mean(axis=0))
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import maskrank
-from maskrank.cli import datasets, explaining, ranking, studies
+from maskrank.cli import datasets, explaining, paper, predicting, ranking, studies
 
 app = typer.Typer(
     name="maskrank",
@@ -32,12 +32,12 @@ def main(
 
 for _command in (
     ranking.rank,
-    ranking.predict,
+    predicting.predict,
     explaining.explain,
     ranking.demo,
     studies.compare,
     studies.sweep,
-    studies.study,
+    paper.study,
 ):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,35 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from maskrank.cli.questions import Question
     from maskrank.cli.voice import Voice
     from maskrank.estimators.base import DualNetBase
     from maskrank.tables import ColumnOptions, Table
-
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .xlsx or .npz file, or - for CSV on standard "
-        "input."
-    ),
-]
-Target = Annotated[str | None, typer.Option(help="Name of the target column (.npz: y).")]
-Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
-SkipMissing = Annotated[
-    bool, typer.Option("--skip-missing", help="Leave out rows that lack a value; otherwise a gap is an answer too.")
-]
-Categorical = Annotated[
-    list[str] | None, typer.Option(help="Read this column as categories, even if it holds numbers; may be given again.")
-]
-Numeric = Annotated[
-    list[str] | None,
-    typer.Option(help="Read this column as numbers, and what is none as missing; may be given again."),
-]
-Seed = Annotated[int, typer.Option(help="Results are reproducible for a fixed seed.")]
-Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
-DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:
@@ -80,26 +55,27 @@ def console() -> Console:
     return Console(highlight=False)
 
 
-def read_table(
-    data: str,
-    target: str | None,
-    drop: list[str] | None,
-    task: str,
-    *,
-    skip_missing: bool,
-    voice: Voice,
-    options: ColumnOptions,
-) -> Table:
-    """Read the table and report on it."""
+def read_table(data: str, question: Question, options: ColumnOptions, voice: Voice, *, strict: bool) -> Table:
+    """Read the table and report on it; with ``strict``, columns that look as if they did not belong are errors."""
     import time
 
-    from maskrank.tables import load_table
+    from maskrank.tables import TableError, load_table
 
     started = time.perf_counter()
-    table = load_table(data, target=target, drop=drop or [], task=task, skip_missing=skip_missing, options=options)
-    voice.warn(table.lost, always=True)
+    table = load_table(
+        data,
+        target=question.target,
+        drop=question.drop,
+        task=question.task,
+        skip_missing=question.skip_missing,
+        options=options,
+        roles=question.roles,
+    )
+    if strict and table.suspects:
+        raise TableError("\n".join(table.suspects))
+    voice.warn([*table.lost, *table.rare], always=True)
     voice.warn(table.warnings)
-    voice.tell_table(table, drop or [], time.perf_counter() - started)
+    voice.tell_table(table, question.drop, time.perf_counter() - started)
     return table
 
 
@@ -126,6 +102,7 @@ def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame
         data,
         {feature.name: feature.kind for feature in chosen},
         {feature.name: feature.levels for feature in chosen},
+        {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
     )
     voice.warn(lines)
     return frame

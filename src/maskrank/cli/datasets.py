@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from maskrank.cli.common import DataDir, console, polite
+from maskrank.cli.common import console, polite
+from maskrank.cli.options import DataDir
 
 app = typer.Typer(help="The data sets of the paper.", no_args_is_help=True)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import Data, Quiet, Report, check_distinct, chosen_columns, polite, typed_command
+from maskrank.cli.common import check_distinct, chosen_columns, polite, typed_command
+from maskrank.cli.options import Data, Quiet, Report
 from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:

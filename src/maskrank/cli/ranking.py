@@ -1,33 +1,43 @@
-"""The commands that rank: ``rank``, ``predict`` and ``demo``."""
+"""The commands that rank: ``rank`` and ``demo``."""
 
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maskrank.cli.common import (
-    Categorical,
-    Data,
-    Drop,
-    Numeric,
-    Quiet,
-    Report,
-    Seed,
-    SkipMissing,
-    Target,
-    Task,
-    Verbose,
     check_distinct,
-    chosen_columns,
     console,
     polite,
     read_table,
     table_facts,
     typed_command,
 )
+from maskrank.cli.options import (
+    Balanced,
+    Categorical,
+    Data,
+    Drop,
+    Event,
+    FoldBy,
+    MetricName,
+    Numeric,
+    Quiet,
+    RankTask,
+    Report,
+    Seed,
+    SkipMissing,
+    Strict,
+    Target,
+    Targets,
+    Time,
+    TimeOrder,
+    Verbose,
+    Weight,
+)
+from maskrank.cli.questions import HELD_OUT, ask, check_metric, fit_table, given_target, make_model, row_arguments
 from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
@@ -51,7 +61,15 @@ def rank(
     max_size: Annotated[
         int | None, typer.Option("--max-size", min=1, help="With --size auto: the most features it may keep.")
     ] = None,
-    task: Task = "auto",
+    task: RankTask = "auto",
+    targets: Targets = None,
+    time: Time = None,
+    event: Event = None,
+    weight: Weight = None,
+    balanced: Balanced = False,
+    metric: MetricName = "auto",
+    fold_by: FoldBy = None,
+    time_order: TimeOrder = None,
     preset: Annotated[
         str,
         typer.Option(
@@ -59,13 +77,6 @@ def rank(
             "numbers of the paper for one data set."
         ),
     ] = "default",
-    metric: Annotated[
-        str,
-        typer.Option(
-            help="The figure shown first: auto; accuracy, balanced_accuracy, roc_auc, average_precision or log_loss "
-            "for classes; r2, rmse, mae or mse for numbers. JSON and report hold them all."
-        ),
-    ] = "auto",
     drop: Drop = None,
     categorical: Categorical = None,
     numeric: Numeric = None,
@@ -83,6 +94,7 @@ def rank(
         ),
     ] = None,
     skip_missing: SkipMissing = False,
+    strict: Strict = False,
     seed: Seed = 0,
     repeats: Annotated[int, typer.Option(help="Refit on so many random 80 % subsamples, to measure stability.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel; one per core if not given.")] = None,
@@ -108,61 +120,83 @@ def rank(
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
-    if task not in ("auto", "classification", "regression"):
-        raise ValueError(f"--task {task}: use auto, classification or regression")
     wanted = _size(size)
     if max_size is not None and wanted != "auto":
         raise ValueError(f"--max-size {max_size} goes with --size auto")
-
+    check_metric(metric)
+    question = ask(
+        target,
+        task,
+        drop=drop,
+        skip_missing=skip_missing,
+        targets=targets,
+        time=time,
+        event=event,
+        weight=weight,
+        fold_by=fold_by,
+        time_order=time_order,
+    )
     groups = {} if group is None else read_groups(group)
     options = ColumnOptions(categorical or (), numeric or (), require or (), groups)
-    table = read_table(data, target, drop, task, skip_missing=skip_missing, voice=voice, options=options)
+    table = read_table(data, question, options, voice, strict=strict)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
-    settings |= {"max_features_to_select": max_size, "metric": metric}
+    settings |= {"max_features_to_select": max_size}
     settings |= {"required": table.required} if table.required else {}
     settings |= {"groups": table.groups} if table.groups else {}
-    fitted, seconds = _fit(table, wanted, settings, voice)
+    fitted = make_model(
+        table,
+        wanted,
+        balanced=balanced,
+        metric=metric,
+        callbacks=voice.listeners,
+        verbose=int(not voice.quiet),
+        **settings,
+    )
+    seconds = _fit(fitted, table, voice)
     summary = _summary(data, table, fitted, seconds)
-    _write_results(fitted, seconds, json=json, csv=csv, model=model)
+    _write_results(table, fitted, seconds, json=json, csv=csv, model=model)
     if report is not None:
         _write_report(report, table, fitted, summary, seconds, shape)
     _show(fitted, summary)
     voice.written(outputs)
 
 
-def _fit(table: Table, wanted: Size, settings: dict[str, Any], voice: Voice) -> tuple[DualNetBase, float]:
-    """The fitted model, and the seconds it took."""
+def _fit(fitted: DualNetBase, table: Table, voice: Voice) -> float:
+    """Fit the model; the seconds it took."""
     import time
 
-    from maskrank import DualNetClassifier, DualNetRegressor
+    from maskrank.estimators.reading import remember_file
 
     started = time.perf_counter()
-    kind = DualNetClassifier if table.task == "classification" else DualNetRegressor
-    fitted = kind(wanted, callbacks=voice.listeners, verbose=int(not voice.quiet), **settings)
     try:
-        fitted.fit(table.X, table.y)
+        fit_table(fitted, table)
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error
+    remember_file(fitted, date_orders=table.date_orders, targets=table.roles.targets)
     seconds = time.perf_counter() - started
     voice.tell_model(fitted)
-    return fitted, seconds
+    return seconds
 
 
 def _summary(data: str, table: Table, fitted: DualNetBase, seconds: float) -> list[tuple[str, str]]:
     from maskrank.results import facts
+    from maskrank.tables.roles import said_of_rows
 
-    return [*table_facts(data, table), *facts(fitted, seconds=seconds)]
+    said = said_of_rows(table.roles, table.rows, HELD_OUT)
+    return [*table_facts(data, table), *said, *facts(fitted, seconds=seconds)]
 
 
 def _write_results(
-    fitted: DualNetBase, seconds: float, *, json: str | None, csv: str | None, model: str | None
+    table: Table, fitted: DualNetBase, seconds: float, *, json: str | None, csv: str | None, model: str | None
 ) -> None:
     from maskrank.files import write_atomically
     from maskrank.results import ranking_csv, ranking_json
+    from maskrank.tables.roles import roles_document
 
     if json is not None:
-        write_atomically(json, ranking_json(fitted, seconds=seconds))
+        question = roles_document(table.roles, table.target)
+        write_atomically(json, ranking_json(fitted, seconds=seconds, question=question))
     if csv is not None:
         write_atomically(csv, ranking_csv(fitted.result_))
     if model is not None:
@@ -180,7 +214,9 @@ def _write_report(
     from maskrank.estimators.all_features import all_features_figures
     from maskrank.files import write_atomically
     from maskrank.report import RankingSection, ranking_report
+    from maskrank.tables.roles import roles_document
 
+    known = table.rows.order is None and not fitted.support_.all()  # which rows were held out
     section = RankingSection(
         f"Target: {table.target}",
         fitted,
@@ -188,8 +224,11 @@ def _write_report(
         seconds,
         table.X,
         table.y,
-        all_features=None if fitted.support_.all() else all_features_figures(fitted, table.X, table.y),
+        all_features=all_features_figures(fitted, table.X, given_target(table), **row_arguments(table))
+        if known
+        else None,
         image_shape=shape,
+        question=roles_document(table.roles, table.target),
     )
     page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
     write_atomically(path, page)
@@ -210,33 +249,6 @@ def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
         screen.print(f"{about}: {note}", markup=False)
     if fitted.stability_ is not None:
         show_stability(screen, fitted.stability_)
-
-
-@polite
-def predict(
-    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
-    data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
-    quiet: Quiet = False,
-) -> None:
-    """Predict with a model; the table needs the chosen columns, in any order, among any others.
-
-    Every row is answered: what is missing, or was never seen before, is a gap.
-
-    Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
-    """
-    from maskrank import load
-    from maskrank.files import check_writable, write_atomically
-    from maskrank.results import predictions_csv
-
-    if out is not None:
-        check_writable(out)
-    fitted = load(model)
-    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
-    if out is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(out, content)
 
 
 @polite

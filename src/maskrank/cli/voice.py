@@ -50,7 +50,7 @@ class Voice:
 
         n, d = table.X.shape
         self.tell(f"read {n:,} rows and {d:,} features in {seconds:.1f} s; target {table.target!r}, {table.task}")
-        if table.task == "classification":
+        if table.task in ("classification", "ordered"):
             self.tell(f"classes: {_counted(table.y)}")
         kinds, *each = describe_columns(table.X, most=_MOST_COLUMNS)
         for line in (f"columns: {kinds}", *each):

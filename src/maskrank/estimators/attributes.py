@@ -63,6 +63,7 @@ class Attributes:
     _table: FeatureTable
     _inputs: Inputs | None  # what the columns hold; None where all are numbers
     _encoding: Encoding  # of the columns of the selected features
+    _target_names: tuple[str, ...] | None  # of several targets, where a file names them
     _column_names: tuple[str, ...]
     _missing: Array  # share of missing values of each column
     _varies: Array  # which columns vary

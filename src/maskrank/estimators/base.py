@@ -403,9 +403,13 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
 
     def _check_metric(self) -> None:
-        known = ["auto", *(metric.name for metric in self._metrics)]
-        if self.metric not in known:
-            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(known)}")
+        if self.metric not in self.metric_names():
+            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(self.metric_names())}")
+
+    @classmethod
+    def metric_names(cls) -> list[str]:
+        """What ``metric`` may be."""
+        return ["auto", *(metric.name for metric in cls._metrics)]
 
 
 def _without_factors(part: Part, factors: Array | None) -> Part:

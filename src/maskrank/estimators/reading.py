@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,8 @@ class ColumnSummary:
         Share of the training rows without a value.
     note : str
         "constant" where it does not vary on the training rows.
+    day_first : bool or None
+        Of dates that the file writes as 01.02.2024: whether the day comes first.
     """
 
     name: str
@@ -36,6 +39,7 @@ class ColumnSummary:
     levels: tuple[Any, ...] | None
     missing: float
     note: str
+    day_first: bool | None = None
 
     @property
     def n_levels(self) -> int:
@@ -47,6 +51,7 @@ class ReadingMixin(Attributes):
     """What turns a user's table into numbers."""
 
     _target_checks: ClassVar[dict[str, Any]]  # arguments of scikit-learn's validation
+    _target_names: tuple[str, ...] | None = None
 
     @property
     def features_(self) -> list[ColumnSummary]:
@@ -56,16 +61,21 @@ class ReadingMixin(Attributes):
         kinds = [table.kind_of(j) for j in range(table.n_columns)]
         columns = zip(self._column_names, kinds, self._missing.tolist(), self._varies.tolist(), strict=True)
         return [
-            ColumnSummary(name, kind.kind, kind.levels, missing, "" if varies else "constant")
+            ColumnSummary(name, kind.kind, kind.levels, missing, "" if varies else "constant", kind.day_first)
             for name, kind, missing, varies in columns
         ]
+
+    @property
+    def target_names_(self) -> tuple[str, ...] | None:
+        """The names of several targets, where a file names them."""
+        return self._target_names
 
     def _validate_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
         """Rows and targets, checked, and with numbers for categories; `scale_table` checks for infinite values."""
         check_files(X)
         X, y = as_table(X), self._read_target(y, reset=reset)
         if reset:
-            self._inputs = self._learn_inputs(X)
+            self._inputs, self._target_names = self._learn_inputs(X), None
         if self._inputs is None:
             X, y = validate_data(
                 self,
@@ -135,6 +145,26 @@ class ReadingMixin(Attributes):
     def _checked(self, numbers: Array) -> Array:
         check_no_infinity(numbers)
         return numbers
+
+
+def remember_file(model: ReadingMixin, *, date_orders: Mapping[str, bool], targets: Sequence[str]) -> None:
+    """Let a fitted model know how its file was read, so that other files are read and answered alike.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    date_orders : dict of bool
+        Of columns of dates such as 01.02.2024: whether the day comes first.
+    targets : sequence of str
+        The names of several targets; empty where there is one.
+    """
+    model._target_names = tuple(targets) or None
+    kinds = model._table.kinds
+    if kinds is None:
+        return
+    orders = [date_orders.get(name) for name in model._column_names]
+    kinds = tuple(replace(kind, day_first=order) for kind, order in zip(kinds, orders, strict=True))
+    model._table, model._inputs = replace(model._table, kinds=kinds), Inputs(kinds)
 
 
 def chosen_frame(X: Any, support: Array) -> Any | None:

@@ -45,6 +45,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "history": asdict(self.history_),
             "has_names": hasattr(self, "feature_names_in_"),
             "frame_kind": self._frame_kind,
+            "target_names": self._target_names,
             "figures": {name: asdict(figure) for name, figure in self.figures_.items()},
             "metric": self.metric_.name,
             "n_validation": self.n_validation_,
@@ -96,6 +97,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
         model._column_names = tuple(table["columns"])
+        model._target_names = None if (targets := document.get("target_names")) is None else tuple(targets)
         model._missing, model._varies = arrays["missing"], arrays["varies"]
         names = tuple(model._table.names)
         model.n_features_in_ = model._table.n_columns

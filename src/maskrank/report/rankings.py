@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +52,8 @@ class RankingSection:
         The figures of the same nets on all features.
     image_shape : (height, width), optional
         Where the features are the pixels of an image.
+    question : dict, optional
+        Columns of the table that are no features, for the JSON.
     """
 
     title: str
@@ -62,6 +64,7 @@ class RankingSection:
     y: Array | None = None
     all_features: Figures | None = None
     image_shape: tuple[int, int] | None = None
+    question: Mapping[str, Any] | None = None
 
 
 def ranking_report(title: str, sections: Sequence[RankingSection], *, command: str) -> str:
@@ -95,7 +98,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "columns": _columns(model),
         "maps": _maps(section, ranking),
         "settings": {**flat_settings(model.config_), "seed": model.random_state},
-        "json": packed(ranking_json(model, seconds=section.seconds)),
+        "json": packed(ranking_json(model, seconds=section.seconds, question=section.question)),
         "csv": packed(ranking_csv(ranking)),
     }
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from maskrank.core.metrics import METRICS
 from maskrank.size_choice import smallest_size
-from maskrank.study.protocol import KINDS, OURS, Samples, check_method, divide, evaluate, uses_all_features
+from maskrank.study.folds import table_folds
+from maskrank.study.protocol import KINDS, OURS, Samples, check_method, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
 from maskrank.terminal.text import brief_seconds, lined_up, short
@@ -32,7 +33,7 @@ def compare_methods(
     quiet: bool = False,
     told: Callable[[Result], None] | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
-    """Each method at each size on each fold of a table; every row is tested once.
+    """Each method at each size on each fold of a table (see `table_folds`); our method is told of groups of rows.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def compare_methods(
         One row a fit: method, size, fold, metric, score, seconds, selected.
     failed : list of dict
     """
-    _check(table, methods, sizes, folds)
+    _check(table, methods, sizes)
     jobs: list[Job] = [
         {"method": method, "size": size, "fold": fold}
         for method in methods
@@ -48,8 +49,8 @@ def compare_methods(
         for fold in range(folds)
     ]
     numbers = all(kind == np.float64 for kind in table.X.dtypes)
-    rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y))
-    divided = divide(rows.y, {}, task=table.task, folds=folds, seed=seed)
+    rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y), table.rows.groups)
+    divided = table_folds(table, folds, seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
     finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)
     return pd.DataFrame(finished), failed
@@ -62,20 +63,13 @@ def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, pre
     return {"metric": KINDS[task].metric.name, **line}
 
 
-def _check(table: Table, methods: Sequence[str], sizes: Sequence[int], folds: int) -> None:
+def _check(table: Table, methods: Sequence[str], sizes: Sequence[int]) -> None:
     for method in methods:
         check_method(method)
     d = table.X.shape[1]
     for size in sizes:
         if not 1 <= size < d:
             raise ValueError(f"size {size} must lie in 1..{d - 1}: the table has {d} features")
-    if table.task == "classification":
-        labels, counts = np.unique(table.y, return_counts=True)
-        if counts.min() < folds:
-            label = labels[counts.argmin()]
-            raise ValueError(f"class {label} has {counts.min()} rows, fewer than {folds} folds: use --folds or drop it")
-    elif len(table.y) < 2 * folds:
-        raise ValueError(f"{len(table.y)} rows are too few for {folds} folds")
 
 
 def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:

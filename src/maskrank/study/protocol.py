@@ -80,16 +80,17 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """A table, or a part of one: an array, or a pandas frame of columns of any kind."""
+    """A table, or a part of one: an array, or a pandas frame of columns of any kind; and groups of rows, if any."""
 
     X: Any
     y: Array
+    groups: Array | None = None
 
     def take(self, rows: Array) -> Samples:
-        return Samples(_taken(self.X, rows), self.y[rows])
+        return Samples(_taken(self.X, rows), self.y[rows], None if self.groups is None else self.groups[rows])
 
     def only(self, features: Array) -> Samples:
-        return Samples(_taken(self.X, slice(None), features), self.y)
+        return Samples(_taken(self.X, slice(None), features), self.y, self.groups)
 
 
 def _taken(X: Any, *places: Any) -> Any:
@@ -168,6 +169,7 @@ def evaluate_sizes(
     check_method(method)
     train, test = table.take(fold.train), table.take(fold.test)
     name, _, judge = method.partition("+")
+    learned = _learned(name, fold, table)
     lines: list[Result] = []
     for size in sizes:
         if not lines or not orders_once(method):
@@ -175,11 +177,11 @@ def evaluate_sizes(
             with _peak_memory() as memory:
                 if method == OURS:
                     model = KINDS[task].estimator(size, random_state=seed, **(settings or {}))
-                    model.fit(*_learned(name, fold, table))
+                    model.fit(learned.X, learned.y, **({} if learned.groups is None else {"groups": learned.groups}))
                     order = np.argsort(model.ranking_, kind="stable")
                 else:
                     model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
-                    order = model.fit(*_learned(name, fold, table)).order_
+                    order = model.fit(learned.X, learned.y).order_
             seconds = time.perf_counter() - started
         chosen = order[:size]
         judged_by = "own" if method == OURS else judge or BASELINES[name].scored_by
@@ -198,12 +200,11 @@ def evaluate_sizes(
     return lines
 
 
-def _learned(method: str, fold: Fold, table: Samples) -> tuple[Any, Array]:
+def _learned(method: str, fold: Fold, table: Samples) -> Samples:
     """Training rows of a method: a net with early stopping also gets the validation rows, as it holds out a fifth."""
     stops_early = method == OURS or (BASELINES[method].scored_by == "own" and method != "rf")
     rows = np.concatenate([fold.train, fold.validation]) if stops_early else fold.train
-    learned = table.take(rows)
-    return learned.X, learned.y
+    return table.take(rows)
 
 
 def _predictor(judge: str, chosen: Array, train: Samples, task: str, mlp: tuple[int, ...], seed: int) -> Any:

@@ -6,7 +6,26 @@ Kinds of columns, decimal marks, dates, identifiers and missing values belong he
 
 from maskrank.tables.description import describe_columns
 from maskrank.tables.errors import TableError
+from maskrank.tables.identifiers import identifier_warnings
+from maskrank.tables.leaks import leak_warnings
 from maskrank.tables.options import ColumnOptions, read_groups
-from maskrank.tables.table import Table, load_table, select_columns
+from maskrank.tables.roles import Roles, RowFacts, latest_rows
+from maskrank.tables.selected import select_columns
+from maskrank.tables.subjects import subject_warnings
+from maskrank.tables.table import Table, load_table
 
-__all__ = ["ColumnOptions", "Table", "TableError", "describe_columns", "load_table", "read_groups", "select_columns"]
+__all__ = [
+    "ColumnOptions",
+    "Roles",
+    "RowFacts",
+    "Table",
+    "TableError",
+    "describe_columns",
+    "identifier_warnings",
+    "latest_rows",
+    "leak_warnings",
+    "load_table",
+    "read_groups",
+    "select_columns",
+    "subject_warnings",
+]

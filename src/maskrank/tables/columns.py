@@ -18,7 +18,9 @@ _MOST_LINES = 8  # columns with a line of their own
 _MOST_DROPPED = 50  # columns that can reasonably be left out by options
 
 
-def typed_columns(reading: Reading, names: Sequence[str], wanted: Mapping[str, str]) -> tuple[pd.DataFrame, Remarks]:
+def typed_columns(
+    reading: Reading, names: Sequence[str], wanted: Mapping[str, str], orders: Mapping[str, bool] | None = None
+) -> tuple[pd.DataFrame, Remarks]:
     """The named columns as float, category or datetime64.
 
     Parameters
@@ -27,6 +29,8 @@ def typed_columns(reading: Reading, names: Sequence[str], wanted: Mapping[str, s
     names : sequence of str
     wanted : dict of str
         The kind of some columns: "numeric", "categorical", "ordered" or "date". Others are read by what they hold.
+    orders : dict of bool, optional
+        Of columns of dates: whether the day comes first where the dates themselves do not tell.
 
     Returns
     -------
@@ -41,11 +45,14 @@ def typed_columns(reading: Reading, names: Sequence[str], wanted: Mapping[str, s
         remarks.truths += [str(name) for name in frame.select_dtypes(bool).columns]
         values = frame.to_numpy(dtype=np.float64)
         return pd.DataFrame(values, columns=frame.columns), remarks
-    columns = {name: _typed(frame[name], wanted.get(name), reading, remarks) for name in names}
+    known = orders or {}
+    columns = {name: _typed(frame[name], wanted.get(name), reading, remarks, known.get(name)) for name in names}
     return pd.DataFrame(columns, columns=list(names)), remarks
 
 
-def _typed(column: pd.Series, kind: str | None, reading: Reading, remarks: Remarks) -> pd.Series:
+def _typed(
+    column: pd.Series, kind: str | None, reading: Reading, remarks: Remarks, day_first: bool | None
+) -> pd.Series:
     def written() -> pd.Series:
         return column if reading.cells is None else reading.cells()[column.name].reset_index(drop=True)
 
@@ -56,7 +63,7 @@ def _typed(column: pd.Series, kind: str | None, reading: Reading, remarks: Remar
         if kind == "numeric":
             return as_numbers(column, remarks, reading.separator)
         if kind == "date":
-            return as_dates(column if is_text(column) else written(), remarks)
+            return as_dates(column if is_text(column) else written(), remarks, day_first)
         return by_content(column, remarks)
     except TypeError:  # of values that can't be told apart, such as lists
         remarks.problems.append(f"column {str(column.name)!r} holds neither numbers, text nor dates")

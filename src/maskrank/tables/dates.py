@@ -40,13 +40,13 @@ class Dates:
         NaT where a text is no date. Times with a zone are in UTC; clock times alone are on the first of January 1970.
     unclear : str or None
         A text that can be read with the day or the month first, if nothing tells which.
-    day_first : bool
-        How it was read.
+    day_first : bool or None
+        How dates of three numbers were read; None where there are none, or only such as 05.05.2024.
     """
 
     values: NDArray[np.datetime64]
     unclear: str | None = None
-    day_first: bool = True
+    day_first: bool | None = None
 
 
 def looks_like_a_date(text: str) -> bool:
@@ -54,8 +54,14 @@ def looks_like_a_date(text: str) -> bool:
     return any(form.fullmatch(text) for form in _FORMS)
 
 
-def parse_dates(texts: Sequence[str]) -> Dates:
+def parse_dates(texts: Sequence[str], day_first: bool | None = None) -> Dates:
     """Read each text as a date or a time.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    day_first : bool, optional
+        How to read 01.02.2024 where no other text tells.
 
     Examples
     --------
@@ -67,21 +73,22 @@ def parse_dates(texts: Sequence[str]) -> Dates:
     found = [next((match for form in _FORMS if (match := form.fullmatch(text))), None) for text in texts]
     parts = [None if match is None else match.groupdict() for match in found]
     short = [part for part in parts if part is not None and part.get("first") is not None]
-    day_first, unclear = _order(short)
-    values = np.array([_point(part, day_first) for part in parts], dtype="datetime64[us]")
+    found_first, unclear = _order(short, day_first)
+    values = np.array([_point(part, found_first is not False) for part in parts], dtype="datetime64[us]")
     example = next((text for text, part in zip(texts, parts, strict=True) if part and part.get("first")), None)
-    return Dates(values, example if unclear else None, day_first)
+    return Dates(values, example if unclear else None, found_first)
 
 
-def _order(parts: Sequence[dict[str, str | None]]) -> tuple[bool, bool]:
-    """Whether the day comes first in dates of three numbers, and whether that is a guess."""
+def _order(parts: Sequence[dict[str, str | None]], known: bool | None) -> tuple[bool | None, bool]:
+    """Whether the day comes first in dates of three numbers, None where it is all the same; whether that is a guess."""
     first = [int(part["first"] or 0) for part in parts]
     second = [int(part["second_part"] or 0) for part in parts]
     above = [sum(number > 12 for number in numbers) for numbers in (first, second)]
     if any(above):
         return above[0] >= above[1], False
-    same = all(a == b for a, b in zip(first, second, strict=True))
-    return all(part["mark"] != "/" for part in parts), bool(parts) and not same
+    if known is not None or all(a == b for a, b in zip(first, second, strict=True)):
+        return known, False
+    return all(part["mark"] != "/" for part in parts), True
 
 
 def _point(part: dict[str, str | None] | None, day_first: bool) -> datetime | None:

@@ -6,6 +6,7 @@ of the table are sorted by the target and the column runs along.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,23 @@ def identifier_warnings(X: pd.DataFrame, y: Array) -> list[str]:
     >>> line.split(";")[0]
     "column 'no' looks like an identifier (every value is distinct, whole numbers)"
     """
+    return identifier_lines(find_identifiers(X, y))
+
+
+def find_identifiers(X: pd.DataFrame, y: Array) -> dict[str, str]:
+    """The columns that look like identifiers, and why."""
     numbers = X.select_dtypes("number")
     found = {numbers.columns[i]: reason for i, reason in _find(numbers.to_numpy(dtype=np.float64), y)}
     texts = X.select_dtypes(["category", "object", "string"])
     found |= {name: reason for name in texts.columns if (reason := _of_text(texts[name])) is not None}
+    return {str(name): found[name] for name in X.columns if name in found}
+
+
+def identifier_lines(found: Mapping[str, str]) -> list[str]:
+    """One line for each of the first columns that look like identifiers."""
     lines = [
-        f"column {str(name)!r} looks like an identifier ({found[name]}); leave it out with {drop_flags([str(name)])} "
-        "if it is one"
-        for name in X.columns
-        if name in found
+        f"column {name!r} looks like an identifier ({why}); leave it out with {drop_flags([name])} if it is one"
+        for name, why in found.items()
     ]
     more = len(lines) - _MOST_WARNINGS
     return lines[:_MOST_WARNINGS] + ([f"{more} more columns look like identifiers"] if more > 0 else [])

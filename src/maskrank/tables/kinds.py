@@ -50,6 +50,8 @@ class Remarks:
         Cells that are missing values because they are no numbers, or no dates.
     unclear : dict of str
         How dates were read that can be read in two ways.
+    orders : dict of bool
+        Whether the day comes first in dates of three numbers.
     mixed, two_ways : dict of str
         Columns of categories of which some cells are numbers, or all of them, but not clear which: an example.
     problems : list of str
@@ -60,6 +62,7 @@ class Remarks:
     seconds: list[str] = field(default_factory=list)
     unread: dict[str, Counter[str]] = field(default_factory=dict)
     unclear: dict[str, str] = field(default_factory=dict)
+    orders: dict[str, bool] = field(default_factory=dict)
     mixed: dict[str, str] = field(default_factory=dict)
     two_ways: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -132,13 +135,21 @@ def as_numbers(column: pd.Series, remarks: Remarks, separator: str | None = None
     return _taken(numbers, codes, column)
 
 
-def as_dates(column: pd.Series, remarks: Remarks) -> pd.Series:
-    """Any column as points in time; text that is no date is missing."""
+def as_dates(column: pd.Series, remarks: Remarks, day_first: bool | None = None) -> pd.Series:
+    """Any column as points in time; text that is no date is missing.
+
+    Parameters
+    ----------
+    column : Series
+    remarks : Remarks
+    day_first : bool, optional
+        How to read 01.02.2024 where no other date of the column tells.
+    """
     if pd.api.types.is_datetime64_any_dtype(column):
         return by_content(column, remarks)
     codes, levels = _factorized(column)
     texts = [_cleaned(level) or "" for level in levels]
-    return _dates(column, codes, texts, remarks)
+    return _dates(column, codes, texts, remarks, day_first)
 
 
 def _factorized(column: pd.Series) -> tuple[NDArray[np.int64], list[Any]]:
@@ -222,6 +233,7 @@ def _text(column: pd.Series, remarks: Remarks) -> pd.Series:
         if dates.notna().sum() >= (1 - _MOST_WORDS) * sum(counts[i] for i, text in enumerate(texts) if text):
             remarks.unread |= own.unread
             remarks.unclear |= own.unclear
+            remarks.orders |= own.orders
             return dates
     if share(looks_like_a_number, range(0, len(texts), max(1, len(texts) // _COUNTED))) >= _MIXED:
         odd = next((text for text in present if not looks_like_a_number(text)), None)
@@ -230,8 +242,12 @@ def _text(column: pd.Series, remarks: Remarks) -> pd.Series:
     return _categories(codes, texts, column)
 
 
-def _dates(column: pd.Series, codes: NDArray[np.int64], texts: list[str], remarks: Remarks) -> pd.Series:
-    read = parse_dates(texts)
+def _dates(
+    column: pd.Series, codes: NDArray[np.int64], texts: list[str], remarks: Remarks, day_first: bool | None = None
+) -> pd.Series:
+    read = parse_dates(texts, day_first)
+    if read.day_first is not None:
+        remarks.orders[str(column.name)] = read.day_first
     if read.unclear is not None:
         remarks.unclear[str(column.name)] = f"{read.unclear!r} with the {'day' if read.day_first else 'month'} first"
     _count_unread(column, codes, texts, np.isnat(read.values), remarks)

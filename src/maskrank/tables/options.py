@@ -49,9 +49,18 @@ class ColumnOptions:
             for group, columns in self.groups.items()
         }
 
-    def problems(self, columns: Sequence[str], target: str, dropped: Sequence[str]) -> list[str]:
-        """What does not fit the table, one line each."""
-        features = [name for name in columns if name != target and name not in dropped]
+    def problems(self, columns: Sequence[str], taken: Mapping[str, str], dropped: Sequence[str]) -> list[str]:
+        """What does not fit the table, one line each.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Of the table.
+        taken : dict of str
+            Columns that are no features, and what they are.
+        dropped : sequence of str
+        """
+        features = [name for name in columns if name not in taken and name not in dropped]
         found = [
             f"{option}: {line}"
             for option, names in (
@@ -61,7 +70,7 @@ class ColumnOptions:
             )
             for name in dict.fromkeys(names)
             if not (option == "--require" and name in self.groups)
-            if (line := _misplaced(name, columns, target, dropped)) is not None
+            if (line := _misplaced(name, columns, taken, dropped)) is not None
         ]
         found += [f"column {name!r} can't be both --categorical and --numeric" for name in _both(self)]
         required = set(self.required) & set(features)
@@ -70,15 +79,15 @@ class ColumnOptions:
                 f"--require: {len(required)} columns are required of {len(features)} features; at least 1 must be left "
                 "to choose from"
             )
-        return found + self._group_problems(columns, target, dropped)
+        return found + self._group_problems(columns, taken, dropped)
 
-    def _group_problems(self, columns: Sequence[str], target: str, dropped: Sequence[str]) -> list[str]:
+    def _group_problems(self, columns: Sequence[str], taken: Mapping[str, str], dropped: Sequence[str]) -> list[str]:
         found = []
         for group, members in self.without(dropped).items():
             if not members:
                 why = ", as its columns are dropped" if self.groups[group] else ""
                 found.append(f"--group: the group {group!r} is empty{why}; it needs at least 1 column")
-            lines = (_misplaced(name, columns, target, ()) for name in members)
+            lines = (_misplaced(name, columns, taken, ()) for name in members)
             found += [f"--group: in the group {group!r} {line}" for line in lines if line is not None]
         return found
 
@@ -87,10 +96,10 @@ def _both(options: ColumnOptions) -> list[str]:
     return [name for name in dict.fromkeys(options.categorical) if name in set(options.numeric)]
 
 
-def _misplaced(name: str, columns: Sequence[str], target: str, dropped: Sequence[str]) -> str | None:
+def _misplaced(name: str, columns: Sequence[str], taken: Mapping[str, str], dropped: Sequence[str]) -> str | None:
     """Why a column is no feature of the table; None if it is one."""
-    if name == target:
-        return f"column {name!r} is the target; features are needed"
+    if name in taken:
+        return f"column {name!r} is {taken[name]}; features are needed"
     if name in dropped:
         return f"column {name!r} is left out by --drop; keep it, or do not name it"
     return None if name in columns else unknown(name, columns)

@@ -5,9 +5,8 @@ Every problem is a line of a `TableError` that names the file, the column or the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,23 @@ from maskrank.tables.columns import (
     reading_notes,
     reading_warnings,
     typed_columns,
-    unread_lines,
 )
-from maskrank.tables.errors import TableError, listing, nearest, raise_all, unknown
+from maskrank.tables.errors import TableError, listing, raise_all
 from maskrank.tables.files import is_named_npz, place, read_frame
-from maskrank.tables.identifiers import identifier_warnings
-from maskrank.tables.kinds import Remarks, level_text
+from maskrank.tables.kinds import Remarks
 from maskrank.tables.options import ColumnOptions
-from maskrank.tables.target import check_target, clean_target, read_target
+from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
+from maskrank.tables.suspects import suspicious_columns
+from maskrank.tables.target import (
+    CLASSES,
+    Outcome,
+    TargetError,
+    clean_target,
+    read_survival,
+    read_target,
+    read_targets,
+)
+from maskrank.tables.text import Reading
 from maskrank.terminal.text import drop_flags
 
 _MOST_TARGETS = 24  # columns that are named to choose the target from; it often is the last
@@ -41,9 +49,10 @@ class Table:
     ----------
     X : DataFrame (n, d)
         Columns of float, category or datetime64; what is missing is NaN or NaT.
-    y : ndarray (n,)
+    y : ndarray (n,); (n, targets) of several targets; of a survival table with the fields "event" and "time"
     target : str
-    task : "classification" or "regression"
+        What messages call it.
+    task : "classification", "ordered", "multilabel", "regression", "counts" or "survival"
     reason : str
         Why it is this task.
     warnings : list of str
@@ -56,6 +65,16 @@ class Table:
         Features that are always in.
     groups : dict of str to list of str
         Features that are chosen together.
+    roles : Roles
+        Columns that are no features.
+    rows : RowFacts
+        Weights, groups and times of the rows.
+    suspects : list of str
+        Those of the warnings that name columns which may give the target away, identify rows, or name subjects.
+    rare : list of str
+        Which classes have one or two rows: one line, or none.
+    date_orders : dict of bool
+        Columns of dates such as 01.02.2024, and whether the day comes first.
     """
 
     X: pd.DataFrame
@@ -68,21 +87,31 @@ class Table:
     lost: list[str] = field(default_factory=list)
     required: list[str] = field(default_factory=list)
     groups: dict[str, list[str]] = field(default_factory=dict)
+    roles: Roles = field(default_factory=Roles)
+    rows: RowFacts = field(default_factory=RowFacts)
+    suspects: list[str] = field(default_factory=list)
+    rare: list[str] = field(default_factory=list)
+    date_orders: dict[str, bool] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Of the features."""
         return [str(name) for name in self.X.columns]
 
+    def take(self, rows: NDArray[np.bool_]) -> Table:
+        """The same table with some of its rows."""
+        return replace(self, X=self.X[rows].reset_index(drop=True), y=self.y[rows], rows=self.rows.take(rows))
+
 
 def load_table(
     source: str,
     *,
-    target: str | None,
+    target: str | None = None,
     drop: Sequence[str] = (),
     task: str = "auto",
     skip_missing: bool = False,
     options: ColumnOptions | None = None,
+    roles: Roles | None = None,
 ) -> Table:
     """Read a file into features and target.
 
@@ -91,112 +120,118 @@ def load_table(
     source : str
         A path, or "-" for CSV on standard input.
     target : str, optional
-        Name of the target column; may be left out for .npz. Rows that lack it are left out.
+        Name of the target column; may be left out for .npz, and where ``roles`` say what is predicted. Rows that lack
+        it are left out.
     drop : sequence of str
         Columns to leave out.
-    task : "auto", "classification" or "regression"
+    task : "auto", "classification", "ordered", "regression", "counts" or "survival"
     skip_missing : bool
-        Leave out rows that lack a value, in the target or in a feature that is not dropped.
+        Leave out rows that lack a value, in the target, in a feature that is not dropped, or in a column of ``roles``.
     options : ColumnOptions, optional
         Kinds of columns, required ones, and groups.
+    roles : Roles, optional
+        Columns that are no features: several targets, times and events, weights, groups and order of rows.
 
     Raises
     ------
     TableError
         With a line for each problem of the table.
     """
-    options = options or ColumnOptions()
+    options, roles = options or ColumnOptions(), roles or Roles()
     reading, where = read_frame(source), place(source)
     columns = [str(name) for name in reading.frame.columns]
-    if target is None:
-        if not is_named_npz(source):
-            there_are = listing(columns, _MOST_TARGETS)
-            raise TableError(f"{where}: name the target column with --target; there are {there_are}")
-        target = "y"
-    problems = _name_problems(columns, target, drop) + options.problems(columns, target, drop)
-    features = [name for name in columns if name != target and name not in drop]
+    if target is None and not roles.predicted(None):
+        target = _default_target(source, columns, where)
+    asked = roles.predicted(target)
+    features, problems, readable = _names(columns, target, drop, options, roles)
     X, remarks = typed_columns(reading, features, {k: v for k, v in options.kinds.items() if k in features})
     problems += remarks.problems + _value_problems(X, remarks, options)
-    if target not in columns:
+    if not readable:
         raise_all(where, problems)
-    y = clean_target(reading.frame[target], task, reading.separator)
-    present = y.notna().to_numpy()
+    y = pd.DataFrame({name: clean_target(reading.frame[name], task, reading.separator) for name in asked})
+    present = y.notna().all(axis=1).to_numpy()
     if not present.any():
-        raise_all(where, [*problems, f"the target {target!r} has no value in any row"])
-    kept, skipped = _whole_rows(X, present, where) if skip_missing else (present, [])
-    try:
-        values, task, reason = read_target(y[kept], task, where)
-        check_target(values, task, target, where)
-    except TableError as error:
-        problems.append(str(error).removeprefix(f"{where}: "))
-    raise_all(where, problems)
+        raise_all(where, [*problems, f"the target {listing(asked)} has no value in any row"])
+    lacking = rows_without_facts(reading, roles) if skip_missing else np.zeros(len(present), dtype=bool)
+    kept, skipped = _whole_rows(X, present & ~lacking, where) if skip_missing else (present, [])
+    outcome, rows = _read_rows(reading, y, roles, task, kept)
+    raise_all(where, [*problems, *rows.problems, *([outcome] if isinstance(outcome, str) else [])])
+    assert isinstance(outcome, Outcome)  # what could not be read was raised
     X = X if kept.all() else _taken(X, kept)
-    warnings = [*reading.guesses, *skipped]
-    warnings += [f"{where}: {line}" for line in (*reading_warnings(remarks), *identifier_warnings(X, values))]
+    others = _plain(reading.frame[[name for name in columns if name in drop]])[kept].reset_index(drop=True)
+    suspects = [f"{where}: {line}" for line in suspicious_columns(X, outcome, roles, asked, left_out=others)]
+    said = [*reading_warnings(remarks), *reading_warnings(rows.remarks), *outcome.warnings]
     return Table(
         X,
-        values,
-        target,
-        task,
-        reason,
-        warnings,
+        outcome.values,
+        _shown_target(roles, asked),
+        outcome.task,
+        outcome.reason,
+        [*reading.guesses, *skipped, *(f"{where}: {line}" for line in said), *suspects],
         reading_notes(X, remarks, reading.turned),
-        [] if skip_missing else _lost(present, target, where),
+        [] if skip_missing else _lost(present, asked, where),
         list(dict.fromkeys(options.required)),
         options.without(drop),
+        roles,
+        rows.facts,
+        suspects,
+        [f"{where}: {line}" for line in outcome.rare],
+        dict(remarks.orders),
     )
 
 
-def select_columns(
-    source: str, kinds: Mapping[str, str], levels: Mapping[str, Sequence[Any] | None] | None = None
-) -> tuple[pd.DataFrame, list[str]]:
-    """The columns that a model needs, as it knows them; other columns may be anything.
-
-    Parameters
-    ----------
-    source : str
-        A path, or "-" for CSV on standard input.
-    kinds : dict of str
-        The kind of each column, in the order of the model: "numeric", "categorical", "ordered" or "date"; others are
-        read by what they hold.
-    levels : dict of sequence, optional
-        The levels of categories, which need not be text.
-
-    Returns
-    -------
-    frame : DataFrame (n, columns)
-        What does not fit a kind is missing, so that each row can be answered.
-    lines : list of str
-        What was guessed, and how many cells are missing for it.
-    """
-    reading, where = read_frame(source), place(source)
-    columns = [str(name) for name in reading.frame.columns]
-    missing = [name for name in kinds if name not in columns]
-    if missing:
-        raise TableError(
-            f"{where}: the model needs column {missing[0]!r}, which the table lacks{nearest(missing[0], columns)}"
-            + (f" (and {len(missing) - 1} more: {listing(missing[1:])})" if len(missing) > 1 else "")
-        )
-    frame, remarks = typed_columns(reading, list(kinds), kinds)
-    raise_all(where, remarks.problems)
-    for name in infinite(frame):
-        remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
-        frame[name] = frame[name].where(np.isfinite(frame[name]))
-    for name, known in (levels or {}).items():
-        if known is not None:
-            frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
-    lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
-    return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]
+def _names(
+    columns: Sequence[str], target: str | None, drop: Sequence[str], options: ColumnOptions, roles: Roles
+) -> tuple[list[str], list[str], bool]:
+    """The features, what is wrong with names that were given, and whether each role has a column of its own."""
+    taken, given = roles.meanings(target), roles.options(target)
+    features = [name for name in columns if name not in taken and name not in drop]
+    problems = roles.problems(columns, target, drop)
+    if len(features) < 2:
+        problems.append(f"{len(features)} feature column(s) are left; at least 2 are needed to choose from")
+    readable = set(taken) <= set(columns) and len(taken) == len(given)
+    return features, problems + options.problems(columns, taken, drop), readable
 
 
-def _name_problems(columns: Sequence[str], target: str, drop: Sequence[str]) -> list[str]:
-    found = [unknown(name, columns) for name in dict.fromkeys((target, *drop)) if name not in columns]
-    if target in drop:
-        found.append(f"column {target!r} can't be both target and dropped")
-    features = len([name for name in columns if name != target and name not in drop])
-    if features < 2:
-        found.append(f"{features} feature column(s) are left; at least 2 are needed to choose from")
-    return found
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of text or whole numbers; others may hold anything."""
+    kinds = {name: pd.api.types.infer_dtype(frame[name], skipna=True) for name in frame.columns}
+    return frame[[name for name, kind in kinds.items() if kind in ("string", "integer", "categorical")]]
+
+
+def _default_target(source: str, columns: Sequence[str], where: str) -> str:
+    """The target of an .npz file; others have to be told."""
+    if is_named_npz(source):
+        return "y"
+    there_are = listing(columns, _MOST_TARGETS)
+    raise TableError(f"{where}: name the target column with --target; there are {there_are}")
+
+
+def _shown_target(roles: Roles, asked: Sequence[str]) -> str:
+    return f"survival ({', '.join(asked)})" if roles.is_survival else ", ".join(asked)
+
+
+def _read_rows(
+    reading: Reading, y: pd.DataFrame, roles: Roles, task: str, kept: NDArray[np.bool_]
+) -> tuple[Outcome | str, ReadRows]:
+    """The target of the kept rows, or why it can't be learned; and what columns say of these rows."""
+    found = read_row_facts(reading, roles, kept)
+    rows, given = np.flatnonzero(kept) + 1, y[kept]
+    try:
+        if roles.time is not None and roles.event is not None:
+            outcome = read_survival(given[roles.time], given[roles.event], rows, reading.separator)
+        elif roles.targets:
+            outcome = read_targets(given, task, rows, reading.separator)
+        else:
+            outcome = read_target(given.iloc[:, 0], task, rows)
+    except TargetError as error:
+        return str(error), found
+    weights = found.facts.weights
+    if weights is not None and outcome.task in CLASSES and not found.problems:
+        lost = weightless_class(outcome.values, weights)
+        if lost is not None:
+            return f"--weight: column {roles.weight!r} is 0 in every row of class {lost!r}", found
+    return outcome, found
 
 
 def _value_problems(X: pd.DataFrame, remarks: Remarks, options: ColumnOptions) -> list[str]:
@@ -230,6 +265,7 @@ def _taken(X: pd.DataFrame, rows: NDArray[np.bool_]) -> pd.DataFrame:
     return X
 
 
-def _lost(present: NDArray[np.bool_], target: str, where: str) -> list[str]:
+def _lost(present: NDArray[np.bool_], asked: Sequence[str], where: str) -> list[str]:
     lost = int((~present).sum())
-    return [f"{where}: {lost} of {len(present)} rows lack the target {target!r} and are left out"] if lost else []
+    names = " or ".join(repr(name) for name in asked[:8])
+    return [f"{where}: {lost} of {len(present)} rows lack the target {names} and are left out"] if lost else []

@@ -1,0 +1,139 @@
+"""The command ``study``: the experiments of the paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maskrank.cli.common import console, listed, polite, typed_command, whole_numbers
+from maskrank.cli.options import DataDir, Jobs, Quiet, Report, Verbose
+from maskrank.cli.voice import Voice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from maskrank.study.runner import Result
+
+
+@polite
+def study(
+    name: Annotated[str, typer.Argument(help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all.")],
+    data_dir: DataDir = None,
+    out: Annotated[str | None, typer.Option("--out", help="Folder for the results; study-NAME if not given.")] = None,
+    jobs: Jobs = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume a run that was stopped.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
+    methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,
+    sizes: Annotated[str | None, typer.Option(help="Some sizes of a study only, separated by commas.")] = None,
+    data: Annotated[str | None, typer.Option(help="Some data sets of a study only, separated by commas.")] = None,
+    widths: Annotated[str | None, typer.Option(help="needles: some numbers of features only.")] = None,
+    folds: Annotated[int, typer.Option(min=1, max=6, help="needles: the first of six folds.")] = 6,
+    report: Report = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Reproduce an experiment of the paper, or one with known answers, and write its tables and figures.
+
+    "all" are the six of the paper; needles, with known answers, stands beside.
+
+    Example: maskrank study synthetic --jobs 2 --out synthetic
+    """
+    from pathlib import Path
+
+    from maskrank.files import check_writable, write_atomically
+    from maskrank.study.run import STUDIES
+
+    voice = Voice(quiet=quiet, verbose=verbose)
+    if report is not None:
+        check_writable(report)
+    whole = name == "all"
+    failures, folders = 0, []
+    for each in STUDIES if whole else (name,):
+        folder = Path(out or f"study-{name}") / (each if whole else "")
+        try:
+            if each == "needles":
+                text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, voice)
+            else:
+                text, failed = _paper_study(each, folder, data_dir, methods, sizes, data, jobs, resume, quick, voice)
+        except (ValueError, OSError, ImportError) as error:
+            if not whole:
+                raise
+            text, failed = "", [{"study": each, "error": " ".join(str(error).split())}]
+        console().print(text, markup=False, soft_wrap=True)
+        for line in failed:
+            typer.echo(f"maskrank: failed: {line}", err=True)
+        failures += len(failed)
+        folders += [folder] if text else []
+        voice.written([str(folder)])
+    if report is not None and folders:
+        from maskrank.report import study_report
+
+        page = study_report(f"Study: {name}", folders, command=typed_command())
+        write_atomically(report, page)
+        voice.written([report])
+    if failures:
+        raise typer.Exit(1)
+
+
+def _paper_study(
+    name: str,
+    folder: Path,
+    data_dir: str | None,
+    methods: str | None,
+    sizes: str | None,
+    data: str | None,
+    jobs: int,
+    resume: bool,
+    quick: bool,
+    voice: Voice,
+) -> tuple[str, list[Result]]:
+    """Run one; returns its tables and what failed."""
+    from maskrank.study.run import get_study, run_study
+
+    study = get_study(name)
+    study = study.smaller() if quick else study
+    study = study if data is None else study.of(listed(data))
+    fits, failed = run_study(
+        study if sizes is None else study.only(whole_numbers("--sizes", sizes, least=1)),
+        folder,
+        data_dir=data_dir,
+        methods=None if methods is None else listed(methods),
+        n_jobs=jobs,
+        resume=resume,
+        quiet=voice.quiet,
+        told=voice.tell_fit,
+        command=typed_command(),
+    )
+    return (folder / "tables.md").read_text(encoding="utf-8") if len(fits) else "", failed
+
+
+def _needles(
+    folder: Path,
+    methods: str | None,
+    widths: str | None,
+    folds: int,
+    jobs: int,
+    resume: bool,
+    quick: bool,
+    voice: Voice,
+) -> tuple[str, list[Result]]:
+    """Run the needles; returns their summary and what failed."""
+    from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
+
+    chosen = METHODS if methods is None else tuple(listed(methods))
+    for method in chosen:
+        if method not in (*METHODS, *OPTIONAL):
+            raise ValueError(f"--methods {method}: there are {', '.join((*METHODS, *OPTIONAL))}")
+    all_widths = WIDTHS[:6] if quick else WIDTHS
+    fits, failed = run_needles(
+        folder,
+        methods=chosen,
+        widths=all_widths if widths is None else whole_numbers("--widths", widths, least=2),
+        folds=min(folds, 1) if quick else folds,
+        n_jobs=jobs,
+        resume=resume,
+        quiet=voice.quiet,
+        told=voice.tell_fit,
+    )
+    return summary(fits) if len(fits) else "", failed

@@ -1,0 +1,62 @@
+"""The columns that a model needs, out of any table, read as those it was fitted on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from maskrank.tables.columns import infinite, reading_warnings, typed_columns, unread_lines
+from maskrank.tables.errors import TableError, listing, nearest, raise_all
+from maskrank.tables.files import place, read_frame
+from maskrank.tables.kinds import Remarks, level_text
+
+
+def select_columns(
+    source: str,
+    kinds: Mapping[str, str],
+    levels: Mapping[str, Sequence[Any] | None] | None = None,
+    date_orders: Mapping[str, bool] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """The columns that a model needs, as it knows them; other columns may be anything.
+
+    Parameters
+    ----------
+    source : str
+        A path, or "-" for CSV on standard input.
+    kinds : dict of str
+        The kind of each column, in the order of the model: "numeric", "categorical", "ordered" or "date"; others are
+        read by what they hold.
+    levels : dict of sequence, optional
+        The levels of categories, which need not be text.
+    date_orders : dict of bool, optional
+        Of columns of dates: whether the day comes first where the dates themselves do not tell.
+
+    Returns
+    -------
+    frame : DataFrame (n, columns)
+        What does not fit a kind is missing, so that each row can be answered.
+    lines : list of str
+        What was guessed, and how many cells are missing for it.
+    """
+    reading, where = read_frame(source), place(source)
+    columns = [str(name) for name in reading.frame.columns]
+    missing = [name for name in kinds if name not in columns]
+    if missing:
+        raise TableError(
+            f"{where}: the model needs column {missing[0]!r}, which the table lacks{nearest(missing[0], columns)}"
+            + (f" (and {len(missing) - 1} more: {listing(missing[1:])})" if len(missing) > 1 else "")
+        )
+    frame, remarks = typed_columns(reading, list(kinds), kinds, date_orders)
+    raise_all(where, remarks.problems)
+    for name in infinite(frame):
+        remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
+        frame[name] = frame[name].where(np.isfinite(frame[name]))
+    for name, known in (levels or {}).items():
+        if known is not None:
+            frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
+    lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
+    return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]
