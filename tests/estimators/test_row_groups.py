@@ -56,9 +56,9 @@ def test_numbers_of_near_copies_tell_nothing_of_other_subjects() -> None:
 
 def test_a_signal_across_groups_is_found_with_repeats_and_names_of_groups() -> None:
     rng = np.random.default_rng(0)
-    subject = pd.Series([f"mouse {k}" for k in range(30)]).repeat(5).reset_index(drop=True)
-    X = rng.standard_normal((150, 5))
-    y = np.where(X[:, 2] + 0.3 * rng.standard_normal(150) > 0, "ill", "well")
+    subject = pd.Series([f"mouse {k}" for k in range(60)]).repeat(3).reset_index(drop=True)
+    X = rng.standard_normal((180, 5))
+    y = np.where(X[:, 2] + 0.3 * rng.standard_normal(180) > 0, "ill", "well")
     model = DualNetClassifier(1, n_repeats=2, max_batches=60, random_state=0).fit(X, y, groups=subject)
     assert model.get_support(indices=True) == [2]
     assert model.signal_
