@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from maskrank.core.config import DEFAULT, ScoreConfig, ScreeningConfig
+from maskrank.core.config import DEFAULT, ScreeningConfig
 from maskrank.core.config.predictor import Recipe
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
@@ -22,7 +22,6 @@ from maskrank.core.proposals.kernel_ridge import leave_one_out_error, squared_di
 from maskrank.core.proposals.screening import screen_single_features
 from maskrank.core.proposals.statistics import target_directions, weighted_rows
 from maskrank.core.scoring.scored_rows import cross_fitted_rows
-from maskrank.core.scoring.signal import beats_constant
 from maskrank.core.scoring.size_curve import enough_features, size_curve, values_by_size
 from maskrank.core.scoring.value_function import fit_value_function
 from maskrank.core.selection.tournament import best_candidate
@@ -268,14 +267,3 @@ def test_enough_features_by_weight() -> None:
     assert enough_features(values) == 2
     weights = torch.tensor([0.01, 1.0, 0.01, 1.0])
     assert enough_features(values * weights, weights) == 1
-
-
-def test_weights_decide_whether_there_is_a_signal() -> None:
-    y = torch.ones(100, 1)
-    outputs = torch.where(torch.arange(100) % 2 == 0, 0.9, -1.0).unsqueeze(1).double()
-    good = (torch.arange(100) % 2 == 0).double()
-    for weights, signal in ((good + 0.05, True), (1.05 - good, False)):
-        seen = torch.zeros(50, 1)
-        assert beats_constant(RegressionTask(), outputs, y, seen, ScoreConfig(), weights=weights) == signal
-    seen, seen_weights = torch.tensor([[0.0], [1.0]]), torch.tensor([1e-6, 1.0])
-    assert not beats_constant(RegressionTask(), outputs, y, seen, ScoreConfig(), seen_weights=seen_weights)
