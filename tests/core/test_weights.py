@@ -8,23 +8,28 @@ from torch import Tensor
 
 from maskrank.core.config import DEFAULT, ScreeningConfig
 from maskrank.core.config.predictor import Recipe
-from maskrank.core.data.features import FeatureWorth
+from maskrank.core.data.features import FeatureWorth, Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.weights import WeightedDraws
 from maskrank.core.engine.stacked_mlp import StackedMLP
+from maskrank.core.method.construction import SearchSpace, build_trainer
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
 from maskrank.core.predictor.ensemble_selection import greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members
 from maskrank.core.predictor.training import fit_predictor
+from maskrank.core.proposals.backward_elimination import eliminate
 from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
 from maskrank.core.proposals.kernel_ridge import leave_one_out_error, squared_distances
-from maskrank.core.proposals.screening import screen_single_features
+from maskrank.core.proposals.proposal import Proposal, SearchPolicy
+from maskrank.core.proposals.screening import Screen, screen, screen_residual, screen_single_features
 from maskrank.core.proposals.statistics import target_directions, weighted_rows
 from maskrank.core.scoring.scored_rows import cross_fitted_rows
 from maskrank.core.scoring.size_curve import enough_features, size_curve, values_by_size
 from maskrank.core.scoring.value_function import fit_value_function
-from maskrank.core.selection.tournament import best_candidate
+from maskrank.core.selection.calibration import measured_losses
+from maskrank.core.selection.reselection import reselect
+from maskrank.core.selection.tournament import best_candidate, hold_tournament
 
 QUICK = DEFAULT.using(score__min_steps=60, score__max_steps=60, score__further_steps=30)
 
@@ -167,11 +172,20 @@ def test_weights_decide_between_candidates_models_and_moments() -> None:
     assert drawn.tolist() == [[1] * 50, [2] * 50]
 
 
+def contradictory(generator: torch.Generator, n: int, d: int) -> Rows:
+    """Feature 0 is the target of a third of the rows, and the opposite in others, of a hundredth of the weight."""
+    x = torch.randn((n, d), generator=generator)
+    heavy = torch.arange(n) % 3 == 0
+    y = torch.where(heavy, x[:, 0], -2 * x[:, 0]) + 0.1 * torch.randn(n, generator=generator)
+    return Rows(x, y.unsqueeze(1), weights=torch.where(heavy, 1.0, 0.01))
+
+
+def without_weights(rows: Rows) -> Rows:
+    return Rows(rows.values, rows.y)
+
+
 def test_the_predictor_learns_the_heavier_rows(generator: torch.Generator) -> None:
-    x, y, weights = two_halves(generator, 500)
-    rows, validation = (
-        Rows(x[part], y[part].unsqueeze(1), weights=weights[part]) for part in (slice(0, 400), slice(400, 500))
-    )
+    rows, validation = contradictory(generator, 400, 2), contradictory(generator, 100, 2)
     fitted = fit_predictor(
         RegressionTask(),
         rows,
@@ -182,9 +196,94 @@ def test_the_predictor_learns_the_heavier_rows(generator: torch.Generator) -> No
         generator=generator,
         learn_all=True,
     )
+    batch = validation.all()
     with torch.no_grad():
-        error = (fitted.predictor(x[:, :2])[:, 0] - y).square()
-    assert float(error[weights == 1].mean()) < 0.2 < 1.0 < float(error[weights < 1].mean())
+        error = (fitted.predictor(batch.dense()) - batch.y).square()[:, 0]
+    assert batch.weights is not None
+    assert float(error[batch.weights == 1].mean()) < 0.2 < 1.0 < float(error[batch.weights < 1].mean())
+
+
+def test_the_predictor_stops_before_it_learns_groups_by_heart(generator: torch.Generator) -> None:
+    rows, others = one_label_a_group(generator), one_label_a_group(generator).all()
+    validation = Rows(others.dense()[:60], others.y[:60])
+
+    def loss(rows: Rows) -> float:
+        fitted = fit_predictor(
+            BinaryTask(),
+            rows,
+            validation,
+            torch.arange(6),
+            FeatureWorth.of(torch.ones(6)),
+            config=DEFAULT.using(predictor__cycles=(100,), predictor__n_recipes=2),
+            generator=torch.Generator().manual_seed(1),
+            learn_all=True,
+        )
+        batch = rows.all()
+        with torch.no_grad():
+            return float(BinaryTask().loss(fitted.predictor(batch.dense()).unsqueeze(0), batch.y).mean())
+
+    assert loss(without_groups(rows)) < 0.02 < 0.1 < loss(rows)
+
+
+def test_the_operator_is_judged_by_weight(generator: torch.Generator) -> None:
+    rows = contradictory(generator, 60, 4)
+    space = SearchSpace(Pool(torch.arange(4)), [], 2)
+    trainer = build_trainer(RegressionTask(), rows, rows, space, config=DEFAULT, generator=generator)
+    subset = torch.tensor([0, 1])
+    with torch.no_grad():
+        losses = trainer.task.loss(trainer.operator(rows.all(), subset.unsqueeze(0)), rows.y)[0]
+    assert rows.weights is not None
+    expected = float((losses * rows.weights).sum() / rows.weights.sum())
+    assert expected != pytest.approx(float(losses.mean()), rel=1e-2)
+    assert trainer.validate(subset) == pytest.approx(expected, rel=1e-5)
+    assert float(measured_losses(trainer, subset.unsqueeze(0))) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_tournament_is_judged_by_weight(generator: torch.Generator) -> None:
+    """Features 0 and 1 tell the class in a quarter of the rows, and mislead in others, of little weight."""
+    x = torch.randn((400, 12), generator=generator)
+    heavy = torch.arange(400) % 4 == 0
+    y = ((x[:, 0] + x[:, 1] > 0) == heavy).long()
+    rows = Rows(x, y, weights=torch.where(heavy, 1.0, 0.02))
+    config = DEFAULT.using(operator_hidden=(16,), selector_hidden=(16,), max_batches=150)
+    space = SearchSpace(Pool(torch.arange(12)), [], 2)
+    policy = SearchPolicy.of_elimination(config, few_rows=False)
+    trainer = build_trainer(BinaryTask(), rows, rows, space, config=config, generator=generator)
+    proposal = Proposal(torch.arange(12), policy, elimination_order=[4, 9])
+    assert hold_tournament(trainer, torch.tensor([0, 1]), proposal).tolist() == [0, 1]
+
+
+def test_a_screen_and_that_of_residuals_are_weighted(generator: torch.Generator) -> None:
+    x, y, weights = two_halves(generator)
+    rows, config = Rows(x, y.unsqueeze(1), weights=weights), DEFAULT.proposal
+    found = screen(RegressionTask(), rows, wanted=4, config=config, generator=generator)
+    assert found.univariate is not None
+    assert found.univariate[0] > 20 > 0 > found.univariate[1]
+    assert found.linear_order[0] == 0
+    plain = screen(RegressionTask(), without_weights(rows), wanted=4, config=config, generator=generator)
+    assert set(plain.significant) >= {0, 1}
+    again = screen_residual(rows, torch.arange(400), y.unsqueeze(1), Screen(), wanted=4, config=config)
+    assert again.evidence[(0,)] > 4 * again.evidence.get((1,), 0.0)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 10), (60, 100)])
+def test_an_elimination_keeps_the_features_of_the_heavier_rows(n: int, d: int, generator: torch.Generator) -> None:
+    x = torch.randn((n, d), generator=generator)
+    heavy = torch.arange(n) % 3 == 0
+    y = torch.where(heavy, x[:, 0] + x[:, 1], 2 * (x[:, 2] + x[:, 3])).unsqueeze(1)
+    rows = Rows(x, y, weights=torch.where(heavy, 1.0, 0.01))
+    survivors = [
+        eliminate(RegressionTask(), [some], 2, wanted=2, config=DEFAULT.proposal.elimination, generator=generator)
+        for some in (rows, without_weights(rows))
+    ]
+    assert [sorted(some) for some in survivors] == [[0, 1], [2, 3]]
+
+
+def test_a_reselection_learns_the_heavier_rows(generator: torch.Generator) -> None:
+    rows, validation = contradictory(generator, 90, 120), contradictory(generator, 30, 120)
+    trainer, optimal = reselect(RegressionTask(), rows, validation, size=2, config=DEFAULT, generator=generator)
+    assert 0 in optimal.tolist()
+    assert trainer.validate(trainer.pool.places(optimal)) < 0.5
 
 
 def test_folds_of_the_predictor_keep_groups_whole(generator: torch.Generator) -> None:
@@ -232,6 +331,7 @@ def test_values_of_subsets_are_weighted_means(discrete: bool, generator: torch.G
     shares = value.shares(QUICK.score, generator)
     assert shares.values.argmax() == 0
     assert value.weights is not None
+    assert float(value.predictor.shrinkage[-1]) > 0.75  # the light rows would have it at a half
     outputs = value.outputs(torch.ones((1, value.n_rows, 4), dtype=torch.bool))[0]
     judged = value.y.flatten(0, 1)
     constant = task.loss(value.predictor.constant.expand(1, len(judged), -1), judged)[0]

@@ -154,6 +154,19 @@ def test_weights_of_own_validation_rows() -> None:
         DualNetClassifier(2, **BUDGET).fit(X, y, sample_weight_val=np.ones(20))
 
 
+def test_figures_are_weighted() -> None:
+    """Validation rows of little weight have the wrong class."""
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    y, judging, wrong = X[:, 1] > 0, slice(200, 300), np.arange(300) % 2 == 0
+    y_val, weights = (y != wrong)[judging], np.where(wrong, 1e-3, 1.0)[judging]
+    model = DualNetClassifier(1, max_batches=100, random_state=0)
+    model.fit(X[:200], y[:200], X_val=X[judging], y_val=y_val, sample_weight_val=weights)
+    assert model.validation_score_ > 0.9
+    majority = np.bincount(y[:200]).argmax()
+    assert model.baseline_score_ == pytest.approx(np.average(y_val == majority, weights=weights), rel=1e-6)
+    assert model.signal_
+
+
 def test_copies_of_rows_do_not_judge_what_was_learned_from_them() -> None:
     """Random labels of rows that stand there four times."""
     rng = np.random.default_rng(0)
