@@ -114,12 +114,14 @@ def ranking_csv(ranking: Ranking) -> str:
 
 
 def predictions_csv(model: DualNetBase, selected: pd.DataFrame) -> str:
-    """One line a row: the prediction and, for classes, their probabilities."""
+    """One line a row: the prediction or those of several targets, and, for classes and labels, their probabilities."""
     predicted = model.predict_selected(selected)
     if isinstance(model, DualNetClassifier):
         probabilities = model.predict_proba_selected(selected)
-        header = ["prediction", *(f"probability_{label}" for label in model.classes_)]
-        return _csv(header, [(label, *row) for label, row in zip(predicted, probabilities.tolist(), strict=True)])
+        several = [f"prediction_{label}" for label in model.classes_]
+        header = [*(["prediction"] if predicted.ndim == 1 else several), *(f"probability_{k}" for k in model.classes_)]
+        answers = predicted.reshape(len(predicted), -1)
+        return _csv(header, [(*row, *beside) for row, beside in zip(answers, probabilities.tolist(), strict=True)])
     columns = predicted.reshape(len(predicted), -1)
     header = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
     return _csv(header, columns.tolist())
