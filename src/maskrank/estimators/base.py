@@ -115,7 +115,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         X : array, frame or sparse matrix (n, d)
             Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
             memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
-        y : array (n,); (n, outputs) for a regression of several targets
+        y : array (n,); (n, outputs) for a regression of several targets, or for labels, 0 and 1
+            Times and events for `DualNetSurvival`, which has the forms.
         X_val, y_val : the same, optional
             Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to

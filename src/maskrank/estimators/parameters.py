@@ -44,7 +44,7 @@ PARAMETERS = """
     validation_fraction : float
         Share of the rows held out for early stopping, unless ``fit`` is given validation rows.
     standardize : bool
-        Standardise each feature (and the target of a regression) to mean 0 and variance 1; undone on output.
+        Standardise each feature (and the target of a `DualNetRegressor`) to mean 0 and variance 1; undone on output.
     refit : bool
         Train the final predictor on the chosen features alone. Preset "paper" predicts with the operator itself.
     n_subsets, batch_size, phase1_batches, n_perturbed, patience : int, optional
@@ -76,11 +76,11 @@ ATTRIBUTES = """
         its rank.
     feature_importances_ : ndarray (d,)
         Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
-        constant prediction, on rows that were not learned from. In nats for classes, and as a share of the variance
-        for numbers; at least 1e-12, a trace, for a chosen feature, and 0 for the rest. They add up to
-        ``result_.explained``. Required features come before all others: they have what they save by themselves, and
-        the others what they add. Columns of a group split its share equally. With preset "paper" they are the raw
-        scores, less the mean of the features left out.
+        constant prediction, on rows that were not learned from. In nats for classes and labels, as a share of the
+        variance for numbers, and of the deviance for counts and survival; at least 1e-12, a trace, for a chosen
+        feature, and 0 for the rest. They add up to ``result_.explained``. Required features come before all others:
+        they have what they save by themselves, and the others what they add. Columns of a group split its share
+        equally. With preset "paper" they are the raw scores, less the mean of the features left out.
     feature_importances_std_ : ndarray (d,) or None
         Standard errors of these shares; None where scores are not measured.
     size_curve_ : SizeCurve or None
@@ -104,8 +104,9 @@ ATTRIBUTES = """
     history_ : History
         Losses of both nets, phases, and m_opt over time.
     validation_score_, baseline_score_ : float
-        ``task_.metric`` on the held-out rows: of nets that did not learn from these rows, on features chosen without
-        them, and of the best constant prediction.
+        ``task_.metric`` on the held-out rows (accuracy, of single labels where there are several; mean squared error;
+        mean Poisson deviance; concordance index): of nets that did not learn from these rows, on features chosen
+        without them, and of the best constant prediction.
     signal_ : bool
         Whether the held-out loss of these nets is significantly lower than that of the best constant prediction.
     stability_ : Stability or None
