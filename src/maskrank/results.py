@@ -147,8 +147,10 @@ def _prediction_names(model: DualNetBase, n_columns: int) -> list[str]:
     """How the columns of predictions are called: several by their targets, where these are known."""
     if n_columns == 1:
         return ["risk" if model.task_.kind == "survival" else "prediction"]
-    names = model.target_names_
-    return [f"prediction_{k}" for k in range(n_columns)] if names is None else list(names)
+    if model.target_names_ is not None:
+        return list(model.target_names_)
+    labels = model.classes_ if isinstance(model, DualNetClassifier) else range(n_columns)
+    return [f"prediction_{label}" for label in labels]
 
 
 def frame_csv(frame: pd.DataFrame) -> str:

@@ -131,7 +131,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         X : array, frame or sparse matrix (n, d)
             Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
             memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
-        y : array (n,); (n, outputs) for a regression of several targets
+        y : array (n,); (n, outputs) for a regression of several targets, or for labels, 0 and 1
+            Times and events for `DualNetSurvival`, which has the forms.
         sample_weight : array (n,), optional
             What each row counts, wherever it is learned from or judges; their scale does not matter. A row of weight 0
             is left out. A row of weight 3 is the same as three copies of it: with weights, copies of a row are

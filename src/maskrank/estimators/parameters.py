@@ -48,7 +48,7 @@ PARAMETERS = """
         The figure that is shown first. "auto" takes accuracy for classes, or ROC AUC where the most frequent class has
         more than 80 % of the rows, and R² for numbers. Names are those of ``figures_``.
     standardize : bool
-        Standardise each feature (and the target of a regression) to mean 0 and variance 1; undone on output.
+        Standardise each feature (and the target of a `DualNetRegressor`) to mean 0 and variance 1; undone on output.
     refit : bool
         Train the final predictor on the chosen features alone. Preset "paper" predicts with the operator itself.
     n_subsets, batch_size, phase1_batches, n_perturbed, patience : int, optional
@@ -87,11 +87,11 @@ ATTRIBUTES = """
         its rank.
     feature_importances_ : ndarray (d,)
         Measured scores: for a chosen feature its Shapley share of the loss that all chosen ones save over the best
-        constant prediction, on rows that were not learned from. In nats for classes, and as a share of the variance
-        for numbers; at least 1e-12, a trace, for a chosen feature, and 0 for the rest. They add up to
-        ``result_.explained``. Required features come before all others: they have what they save by themselves, and
-        the others what they add. Columns of a group split its share equally. With preset "paper" they are the raw
-        scores, less the mean of the features left out.
+        constant prediction, on rows that were not learned from. In nats for classes and labels, as a share of the
+        variance for numbers, and of the deviance for counts and survival; at least 1e-12, a trace, for a chosen
+        feature, and 0 for the rest. They add up to ``result_.explained``. Required features come before all others:
+        they have what they save by themselves, and the others what they add. Columns of a group split its share
+        equally. With preset "paper" they are the raw scores, less the mean of the features left out.
     feature_importances_std_ : ndarray (d,) or None
         Standard errors of these shares; None where scores are not measured.
     size_curve_ : SizeCurve or None
@@ -117,7 +117,8 @@ ATTRIBUTES = """
     figures_ : dict of str to Figure
         On the held-out rows, of nets that did not learn from them, on features chosen without them: "accuracy",
         "balanced_accuracy", "roc_auc", "average_precision" (both one class against the rest, averaged) and "log_loss"
-        for classes; "r2", "rmse", "mae" and "mse", in the unit of y, for numbers. Each has its ``value``, standard
+        for classes; "label_accuracy", "roc_auc" and "log_loss" for several labels; "r2", "rmse", "mae" and "mse", in
+        the unit of y, for numbers; "poisson_deviance", "rmse" and "mae" for counts; "concordance" for survival. Each has its ``value``, standard
         error ``std``, 95 % interval from ``low`` to ``high``, and the ``baseline`` of the best constant prediction. A
         figure that these rows do not define, such as ROC AUC of one class, is missing.
     metric_ : Metric
