@@ -22,10 +22,11 @@ print(model.to_frame().head(8))
 # --8<-- [end:fit]
 
 # --8<-- [start:score]
-print(f"on held-out rows:  {model.validation_score_:.3f}")
+accuracy = model.figures_["accuracy"]
+print(f"on held-out rows:  {accuracy.value:.3f} ± {accuracy.std:.3f}")
 print(f"always one answer: {model.baseline_score_:.3f}")
 print(f"on fresh rows:     {model.score(X_new, y_new):.3f}")
-print(f"anything in it:    {model.signal_}")
+print(f"anything in it:    {model.signal_} (p = {model.signal_pvalue_:.3f})")
 # --8<-- [end:score]
 
 # --8<-- [start:twins]

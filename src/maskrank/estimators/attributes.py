@@ -32,6 +32,7 @@ class Attributes:
     preset: str | TrainConfig
     operator: Any
     device: Any
+    metric: str
     random_state: Any
 
     ranking_: Array

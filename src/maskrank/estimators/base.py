@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,11 +12,9 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import Task
-from maskrank.core.metrics import Metric
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
@@ -25,9 +22,9 @@ from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
 from maskrank.estimators.feature_table import FeatureTable, resolve_features
-from maskrank.estimators.figures import Figures, mean_figure, with_baseline
-from maskrank.estimators.fitting import Part, Settings, find_size, prepare, target_tensor, train
+from maskrank.estimators.fitting import Part, Settings, find_size, prepare, train
 from maskrank.estimators.inputs import as_table, column_names
+from maskrank.estimators.judging import JudgingMixin, without_factors
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
     frame_kind,
@@ -49,7 +46,9 @@ from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
 
 
-class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator):
+class DualNetBase(
+    ExplanationMixin, PredictionMixin, JudgingMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator
+):
     """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
     def __init__(
@@ -187,10 +186,7 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
         self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
         self._y_scaling = prepared.y_scaling
-        self.signal_pvalue_ = 1.0 if trained.signal_pvalue is None else trained.signal_pvalue
-        self.signal_ = self.signal_pvalue_ <= self.config_.signal.level
-        parts = (_without_factors(part, factors) for part in (training, validation))
-        self._judge(trained.held_out.cpu().double(), trained.unseen.numpy(), *parts)
+        self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
         return self
 
     def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
@@ -234,7 +230,8 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
-    # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`.
+    # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`, and its
+    # figures, see `JudgingMixin`.
     _standardizes_target: ClassVar[bool] = True  # whether ``standardize`` is about numbers to predict, too
 
     def _learn_target(self, y: Array) -> Array:
@@ -255,19 +252,6 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
 
     def _check_split(self, target: Array) -> None:
         """Check that the rows can be split into training and validation rows."""
-
-    _metrics: ClassVar[tuple[Metric, ...]] = ()  # what ``metric`` may name
-
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
-        """The figures of outputs for rows of these targets, in the units of y; here the task's own metric."""
-        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(target, self._y_scaling))[0].numpy()
-        metric = self.task_.metric
-        figure = mean_figure(metric, 1 - errors if metric.higher_is_better else errors, weights)
-        return {metric.name: figure}
-
-    def _usual_metric(self, target: Array, weights: Array | None) -> str:
-        """The name of the figure that suits training targets like these, where the user asks for none."""
-        return self.task_.metric.name
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -378,47 +362,6 @@ class DualNetBase(ExplanationMixin, PredictionMixin, DisplayMixin, StorageMixin,
         """The features that the predictor sees, in its order: the chosen ones, then the required ones."""
         required = np.array(self._table.required, dtype=np.int64)
         return np.concatenate([np.setdiff1d(np.flatnonzero(self.result_.support), required), required])
-
-    def _judge(self, outputs: Tensor, unseen: Array, training: Part, validation: Part) -> None:
-        """The figures on the validation rows, where possible on those that chose nothing, beside the trivial answer's.
-
-        Parameters
-        ----------
-        outputs : Tensor (validation rows, outputs)
-        unseen : ndarray (validation rows,) of bool
-            Which rows had no part in the nets that made them.
-        """
-        self._unseen = bool(unseen.any())
-        rows = np.flatnonzero(unseen) if self._unseen else np.arange(len(unseen))
-        judging, outputs = validation.take(rows), outputs[torch.from_numpy(rows)]
-        weights = None if training.weights is None else torch.from_numpy(training.weights)
-        constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
-        found, trivial = (
-            self._figures(judging.target, answers, judging.weights)
-            for answers in (outputs, constant.double().expand_as(outputs))
-        )
-        self.figures_, self.n_validation_ = with_baseline(found, trivial), len(rows)
-        wanted = self._usual_metric(training.target, training.weights) if self.metric == "auto" else self.metric
-        headline = self.figures_.get(wanted, next(iter(self.figures_.values())))  # a class may be missing in few rows
-        self.metric_ = headline.metric
-        self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
-
-    def _check_metric(self) -> None:
-        if self.metric not in self.metric_names():
-            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(self.metric_names())}")
-
-    @classmethod
-    def metric_names(cls) -> list[str]:
-        """What ``metric`` may be."""
-        return ["auto", *(metric.name for metric in cls._metrics)]
-
-
-def _without_factors(part: Part, factors: Array | None) -> Part:
-    """Rows with the weights they have apart from those of their classes: figures are those of the rows as they are."""
-    if factors is None or part.weights is None:
-        return part
-    weights = part.weights / factors[part.target]
-    return replace(part, weights=None if np.ptp(weights) <= 1e-9 * weights.max() else weights)
 
 
 def _times_factors(weights: Array | None, factors: Array | None, target: Array) -> Array | None:

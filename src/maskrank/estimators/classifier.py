@@ -129,9 +129,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, or of each label, in the order of ``classes_``: (n, classes).
 
-        ``predict`` answers the most probable class. Of a rare class that may be never. Weights of rows or classes
-        change what a row like those learned from is: under weights that even the classes out, so do the
-        probabilities, and ``predict`` answers a rare class where its odds have risen beyond the even ones.
+        ``predict`` answers the most probable class, which a rare one may never be. Where rows or classes have weights,
+        probabilities are those under the weights: with classes of equal weight in all, a rare class is answered as
+        soon as a row speaks for it more than for the others, and its probability is not its share of such rows.
 
         Parameters
         ----------

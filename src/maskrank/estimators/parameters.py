@@ -118,9 +118,10 @@ ATTRIBUTES = """
         On the held-out rows, of nets that did not learn from them, on features chosen without them: "accuracy",
         "balanced_accuracy", "roc_auc", "average_precision" (both one class against the rest, averaged) and "log_loss"
         for classes; "label_accuracy", "roc_auc" and "log_loss" for several labels; "r2", "rmse", "mae" and "mse", in
-        the unit of y, for numbers; "poisson_deviance", "rmse" and "mae" for counts; "concordance" for survival. Each has its ``value``, standard
-        error ``std``, 95 % interval from ``low`` to ``high``, and the ``baseline`` of the best constant prediction. A
-        figure that these rows do not define, such as ROC AUC of one class, is missing.
+        the unit of y, for numbers; "poisson_deviance", "rmse" and "mae" for counts; "concordance" for survival. Each
+        has its ``value``, standard error ``std``, 95 % interval from ``low`` to ``high``, and the ``baseline`` of the
+        best constant prediction. Weights of rows count, weights of classes do not. A figure that these rows do not
+        define, such as ROC AUC of one class, is missing.
     metric_ : Metric
         Which of them is shown first: its ``name``, ``title`` and ``higher_is_better``.
     validation_score_, baseline_score_ : float

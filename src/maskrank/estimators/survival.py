@@ -11,7 +11,7 @@ from maskrank.core.method.count_tasks import SurvivalTask
 from maskrank.core.metrics import CONCORDANCE, SURVIVAL_METRICS, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, jackknifed_figure
-from maskrank.estimators.fitting import Part
+from maskrank.estimators.fitting import Part, Trained
 from maskrank.estimators.hazards import CumulativeHazard, concordance_index
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array
@@ -128,8 +128,8 @@ class DualNetSurvival(DualNetBase):
 
         return {CONCORDANCE.name: jackknifed_figure(CONCORDANCE, concordance, len(target))}
 
-    def _judge(self, outputs: Tensor, unseen: Array, training: Part, validation: Part) -> None:
-        super()._judge(outputs, unseen, training, validation)
+    def _judge(self, trained: Trained, training: Part, validation: Part) -> None:
+        super()._judge(trained, training, validation)
         parts = [training, validation] if validation.source is training.source else [training]
         places = np.flatnonzero(self.support_)
         risks = [self._decode(self._outputs(part.source.select(part.rows, places))) for part in parts]

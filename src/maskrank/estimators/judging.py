@@ -1,0 +1,86 @@
+"""What held-out rows say of a fit: its figures, which of them is shown first, and whether there is signal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+
+from maskrank.core.metrics import Metric
+from maskrank.estimators.attributes import Attributes
+from maskrank.estimators.figures import Figures, mean_figure, with_baseline
+from maskrank.estimators.fitting import Part, Trained, target_tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from maskrank.estimators.scaling import Array
+
+
+class JudgingMixin(Attributes, BaseEstimator):
+    """``figures_``, ``metric_`` and ``signal_``. An estimator may have figures of its own, the task's metric if not."""
+
+    _metrics: ClassVar[tuple[Metric, ...]] = ()  # what ``metric`` may name
+
+    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+        """The figures of outputs for rows of these targets, in the units of y; here the task's own metric.
+
+        Parameters
+        ----------
+        target : ndarray (n,) or (n, outputs)
+            Encoded.
+        outputs : Tensor (n, outputs)
+            Of the predictor.
+        weights : ndarray (n,) or None
+        """
+        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(target, self._y_scaling))[0].numpy()
+        metric = self.task_.metric
+        figure = mean_figure(metric, 1 - errors if metric.higher_is_better else errors, weights)
+        return {metric.name: figure}
+
+    def _usual_metric(self, target: Array, weights: Array | None) -> str:
+        """The name of the figure that suits training targets like these, where the user asks for none."""
+        return self.task_.metric.name
+
+    def _check_metric(self) -> None:
+        if self.metric not in self.metric_names():
+            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(self.metric_names())}")
+
+    @classmethod
+    def metric_names(cls) -> list[str]:
+        """What ``metric`` may be."""
+        return ["auto", *(metric.name for metric in cls._metrics)]
+
+    def _judge(self, trained: Trained, training: Part, validation: Part) -> None:
+        """Keep the figures on the validation rows, where possible on those that chose nothing, and the signal."""
+        self.signal_pvalue_ = 1.0 if trained.signal_pvalue is None else trained.signal_pvalue
+        self.signal_ = self.signal_pvalue_ <= self.config_.signal.level
+        self._unseen = bool(trained.unseen.any())
+        rows = (trained.unseen if self._unseen else ~trained.unseen).nonzero().squeeze(1)
+        judging, outputs = validation.take(rows.numpy()), trained.held_out.cpu().double()[rows]
+        self.figures_, self.n_validation_ = self._beside_constant(judging, outputs, training), len(rows)
+        wanted = self._usual_metric(training.target, training.weights) if self.metric == "auto" else self.metric
+        headline = self.figures_.get(wanted, next(iter(self.figures_.values())))  # a class may be missing in few rows
+        self.metric_ = headline.metric
+        self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
+
+    def _beside_constant(self, judging: Part, outputs: Tensor, training: Part) -> Figures:
+        """The figures of outputs for these rows, beside those of the best constant answer to the training rows."""
+        weights = None if training.weights is None else torch.from_numpy(np.asarray(training.weights))
+        constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
+        found, trivial = (
+            self._figures(judging.target, answers, judging.weights)
+            for answers in (outputs, constant.double().expand_as(outputs))
+        )
+        return with_baseline(found, trivial)
+
+
+def without_factors(part: Part, factors: Array | None) -> Part:
+    """Rows with the weights they have apart from those of their classes (k,): figures are of the rows as they are."""
+    if factors is None or part.weights is None:
+        return part
+    weights = part.weights / factors[part.target]
+    return replace(part, weights=None if np.ptp(weights) <= 1e-9 * weights.max() else weights)
