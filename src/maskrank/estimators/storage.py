@@ -45,7 +45,6 @@ class StorageMixin(Attributes, BaseEstimator):
             "history": asdict(self.history_),
             "has_names": hasattr(self, "feature_names_in_"),
             "frame_kind": self._frame_kind,
-            "target_names": self._target_names,
             "figures": {name: asdict(figure) for name, figure in self.figures_.items()},
             "metric": self.metric_.name,
             "n_validation": self.n_validation_,
@@ -67,6 +66,7 @@ class StorageMixin(Attributes, BaseEstimator):
             "table": _as_bytes(
                 {
                     "columns": list(self._column_names),
+                    "targets": self._target_names,
                     "features": self._table.document(),
                     "encoding": self._encoding.document(),
                 }
@@ -97,7 +97,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
         model._column_names = tuple(table["columns"])
-        model._target_names = None if (targets := document.get("target_names")) is None else tuple(targets)
+        model._target_names = None if (targets := table.get("targets")) is None else tuple(targets)
         model._missing, model._varies = arrays["missing"], arrays["varies"]
         names = tuple(model._table.names)
         model.n_features_in_ = model._table.n_columns
