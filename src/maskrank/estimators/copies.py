@@ -25,7 +25,7 @@ from maskrank.estimators.sources import DenseSource, Source, SparseSource
 
 Hashes = NDArray[np.uint64]
 
-_SEARCHED = 1 << 24  # values of a table that is searched for copies: a time limit, a quarter of a second
+_SEARCHED = 1 << 24  # values of a table that is searched for copies: a time limit, less than a second
 _MIN_DISTINCT = 0.2  # of the rows; with fewer, a table without weights holds combinations of a few levels
 _GLANCE = 8  # columns that tell most tables without copies at a glance
 
