@@ -83,7 +83,7 @@ def test_weights_that_have_nothing_to_do_with_the_table_make_no_evidence(generat
         weights = torch.rand(100, generator=generator).square() + 0.01
         evidence = screen_single_features(RegressionTask(), Rows(x, y, weights=weights), DEFAULT.proposal.screening)
         false += int(evidence.max() > 0)
-    assert false <= 20  # evidence above 0 is what chance gives once in e or so
+    assert false <= 6  # of 400 such tables 15 have a feature above 0, and 25 without weights
 
 
 def test_a_weighted_regression_is_an_ordinary_one_of_weighted_rows(generator: torch.Generator) -> None:

@@ -25,9 +25,9 @@ from maskrank.estimators.sources import DenseSource, Source, SparseSource
 
 Hashes = NDArray[np.uint64]
 
-_SEARCHED = 1 << 24  # values of a table that is searched for copies: a time limit, a quarter of a second
+_SEARCHED = 1 << 24  # values of a table that is searched for copies: a time limit, less than a second
 _MIN_DISTINCT = 0.2  # of the rows; with fewer, a table without weights holds combinations of a few levels
-_GLANCE = 32  # columns that tell most tables without copies at a glance
+_GLANCE = 8  # columns that tell most tables without copies at a glance
 
 
 def count_copies(part: Part) -> Part:
@@ -54,7 +54,7 @@ def count_copies(part: Part) -> Part:
 def _is_oversampled(part: Part, of_rows: Hashes, first: NDArray[np.int64]) -> bool:
     """Whether rows are repeated, equal rows have equal targets and groups, and enough rows are distinct."""
     n, n_distinct = len(of_rows), len(first)
-    if n_distinct == n or n_distinct < _MIN_DISTINCT * n or len(np.unique(of_rows)) < n_distinct:
+    if n_distinct == n or n_distinct < _MIN_DISTINCT * n or _count_distinct(of_rows) < n_distinct:
         return False
     return part.labels is None or int(np.bincount(part.labels[first]).max()) > 1  # else no row could be held out
 
@@ -73,13 +73,19 @@ def _in_file(array: Any) -> bool:
 
 
 def _all_distinct(part: Part) -> bool:
-    """Whether a few columns, or the targets, differ between any two rows; that says nothing where they do not."""
-    if isinstance(part.source, SparseSource):
+    """Whether any two rows differ in a few columns, which settles it; where they do not, nothing is said."""
+    if not isinstance(part.source, DenseSource):
         return False
     d = part.source.shape[1]
     columns = np.unique(np.linspace(0, d - 1, min(d, _GLANCE)).astype(np.int64))
-    glance = _hashes_of_columns(part.source.select(part.rows, columns), 0)
-    return len(np.unique(glance)) == len(glance)
+    glance = _dense_hashes(part.source.X[:, columns])[part.rows]
+    return _count_distinct(glance) == len(glance)
+
+
+def _count_distinct(hashes: Hashes) -> int:
+    """How many there are, by sorting: several times as fast as ``np.unique`` for a million."""
+    ordered = np.sort(hashes)
+    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
 
 
 def _row_hashes(source: Source) -> Hashes:
@@ -90,10 +96,15 @@ def _row_hashes(source: Source) -> Hashes:
         rising = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return np.asarray(rising[matrix.indptr[1:]] - rising[matrix.indptr[:-1]])
     assert isinstance(source, DenseSource)
-    n, d = source.shape
-    hashes, height = np.zeros(n, dtype=np.uint64), max(1, limits.TABLE_PART // d)
+    return _dense_hashes(source.X)
+
+
+def _dense_hashes(X: Array) -> Hashes:
+    """A hash of each row of a table, some rows at a time: (n, d) -> (n,)."""
+    (n, d), hashes = X.shape, np.zeros(len(X), dtype=np.uint64)
+    height = max(1, limits.TABLE_PART // d)
     for row in range(0, n, height):
-        hashes[row : row + height] = _hashes_of_columns(source.X[row : row + height], 0)
+        hashes[row : row + height] = _hashes_of_columns(X[row : row + height], 0)
     return hashes
 
 

@@ -24,7 +24,7 @@ def check_weights(given: Any, n: int, *, name: str = "sample_weight") -> NDArray
     """
     if given is None:
         return None
-    if np.ndim(given) == 0 and not hasattr(given, "__array__"):
+    if isinstance(given, numbers.Number):
         raise ValueError(f"{name}={given!r} must be an array of {n} weights, one for each row")
     weights: NDArray[np.float64] = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
     if weights.shape != (n,):
