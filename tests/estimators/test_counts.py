@@ -31,7 +31,7 @@ def test_the_features_are_found_and_the_figure_is_the_deviance(fitted: DualNetCo
     assert fitted.task_.metric.name == "poisson_deviance"
     shown = dict(facts(fitted, seconds=1.0))
     assert "deviance (D²)" in shown["explained"]
-    assert f"{fitted.validation_score_:.4g}" in shown["mean Poisson deviance"]
+    assert shown["mean Poisson deviance"].startswith(f"{fitted.validation_score_:.2f} ± ")
 
 
 def test_predictions_are_expected_counts(fitted: DualNetCounts, table) -> None:

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from maskrank import DualNetSurvival, load
-from maskrank.estimators.hazards import CumulativeHazard, concordance_index
+from maskrank.estimators.hazards import CumulativeHazard, concordance_index, risk_groups
 from maskrank.estimators.survival_target import read_survival
+from maskrank.report import RankingSection, ranking_report
 from maskrank.results import facts
 
 
@@ -202,3 +203,23 @@ def test_concordance_is_that_of_all_pairs() -> None:
 
 def test_concordance_without_comparable_rows_is_not_a_number() -> None:
     assert np.isnan(concordance_index(np.zeros(3), np.arange(3.0), np.arange(3.0)))
+
+
+def test_survival_curves_of_risk_groups_are_those_of_kaplan_and_meier_and_are_in_the_report() -> None:
+    """By hand: of three rows one has its event at 1; at 2 one is censored; the last has its event at 3."""
+    alone = risk_groups(np.array([1, 0, 1]), np.array([1.0, 2.0, 3.0]), np.zeros(3))
+    assert [group.name for group in alone] == ["all rows"]
+    assert alone[0].times.tolist() == [1.0, 3.0]
+    assert alone[0].survival.tolist() == pytest.approx([2 / 3, 0.0])
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 6))
+    death, end = rng.exponential(np.exp(-2 * X[:, 1])), rng.exponential(2, 300)
+    model = DualNetSurvival(1, max_batches=100, random_state=0).fit(X, (np.minimum(death, end), death <= end))
+    low, medium, high = model.risk_groups_
+    assert low.n + medium.n + high.n == model.n_validation_
+    at_half = [float(group.survival[group.times <= 0.5].min(initial=1.0)) for group in (low, medium, high)]
+    assert at_half == sorted(at_half, reverse=True)
+    assert at_half[0] > at_half[2] + 0.3
+    page = ranking_report("Survival", [RankingSection("time", model, [], 1.0)], command="")
+    assert f"high risk: {high.n_events} events in {high.n} rows" in page

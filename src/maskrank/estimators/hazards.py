@@ -63,6 +63,59 @@ class CumulativeHazard:
         return np.column_stack([event, exposure])
 
 
+@dataclass(frozen=True)
+class RiskGroup:
+    """Rows of similar predicted risk, and how many of them go on without an event.
+
+    Attributes
+    ----------
+    name : str
+    n, n_events : int
+        Rows, and events among them.
+    times, survival : ndarray (steps,)
+        Times of events, rising, and the estimate of Kaplan and Meier (1958) from each of them on; 1 before the first.
+    """
+
+    name: str
+    n: int
+    n_events: int
+    times: Array
+    survival: Array
+
+
+def risk_groups(event: Array, time: Array, risk: Array, weights: Array | None = None) -> list[RiskGroup]:
+    """The rows in three parts by predicted risk, as even as their number allows; in one where they are too few.
+
+    Parameters
+    ----------
+    event, time, risk : ndarray (n,)
+    weights : ndarray (n,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank.estimators.hazards import risk_groups
+    >>> groups = risk_groups(np.ones(6), np.arange(6.0, 0, -1), risk=np.arange(6.0))
+    >>> [(group.name, group.times.tolist()) for group in groups]
+    [('low risk', [5.0, 6.0]), ('medium risk', [3.0, 4.0]), ('high risk', [1.0, 2.0])]
+    """
+    names = ("low risk", "medium risk", "high risk") if len(time) >= 6 else ("all rows",)
+    weights = np.ones(len(time)) if weights is None else weights
+    found = []
+    for name, rows in zip(names, np.array_split(risk.argsort(kind="stable"), len(names)), strict=True):
+        times, survival = _kaplan_meier(event[rows], time[rows], weights[rows])
+        found.append(RiskGroup(name, len(rows), int(event[rows].sum()), times, survival))
+    return found
+
+
+def _kaplan_meier(event: Array, time: Array, weights: Array) -> tuple[Array, Array]:
+    times, place = np.unique(time, return_inverse=True)
+    events = np.bincount(place, weights * event, len(times))
+    remaining = np.bincount(place, weights, len(times))[::-1].cumsum()[::-1]
+    steps = events > 0
+    return times[steps], np.cumprod(1 - events[steps] / remaining[steps])
+
+
 def concordance_index(event: Array, time: Array, risk: Array, weights: Array | None = None) -> float:
     """Share of comparable pairs of rows in which that of the earlier event has the higher risk (Harrell et al. 1982).
 

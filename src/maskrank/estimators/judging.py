@@ -59,13 +59,17 @@ class JudgingMixin(Attributes, BaseEstimator):
         self.signal_pvalue_ = 1.0 if trained.signal_pvalue is None else trained.signal_pvalue
         self.signal_ = self.signal_pvalue_ <= self.config_.signal.level
         self._unseen = bool(trained.unseen.any())
-        rows = (trained.unseen if self._unseen else ~trained.unseen).nonzero().squeeze(1)
-        judging, outputs = validation.take(rows.numpy()), trained.held_out.cpu().double()[rows]
-        self.figures_, self.n_validation_ = self._beside_constant(judging, outputs, training), len(rows)
+        judging, outputs = self._judging_rows(trained, validation)
+        self.figures_, self.n_validation_ = self._beside_constant(judging, outputs, training), len(outputs)
         wanted = self._usual_metric(training.target, training.weights) if self.metric == "auto" else self.metric
         headline = self.figures_.get(wanted, next(iter(self.figures_.values())))  # a class may be missing in few rows
         self.metric_ = headline.metric
         self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
+
+    def _judging_rows(self, trained: Trained, validation: Part) -> tuple[Part, Tensor]:
+        """Validation rows, where possible those that chose nothing, and the outputs for them."""
+        rows = (trained.unseen if bool(trained.unseen.any()) else ~trained.unseen).nonzero().squeeze(1)
+        return validation.take(rows.numpy()), trained.held_out.cpu().double()[rows]
 
     def _beside_constant(self, judging: Part, outputs: Tensor, training: Part) -> Figures:
         """The figures of outputs for these rows, beside those of the best constant answer to the training rows."""

@@ -12,7 +12,7 @@ from maskrank.core.metrics import CONCORDANCE, SURVIVAL_METRICS, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, jackknifed_figure
 from maskrank.estimators.fitting import Part, Trained
-from maskrank.estimators.hazards import CumulativeHazard, concordance_index
+from maskrank.estimators.hazards import CumulativeHazard, RiskGroup, concordance_index, risk_groups
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.survival_target import read_survival
@@ -40,7 +40,9 @@ class DualNetSurvival(DualNetBase):
     Attributes
     ----------
     baseline_hazard_ : CumulativeHazard
-        The estimator of Breslow (1974) for the predicted risks; ``times`` and ``values`` of its steps.{attributes}
+        The estimator of Breslow (1974) for the predicted risks; ``times`` and ``values`` of its steps.
+    risk_groups_ : list of RiskGroup
+        The held-out rows in thirds by predicted risk, with their survival curves; not kept in model files.{attributes}
 
     Examples
     --------
@@ -58,6 +60,7 @@ class DualNetSurvival(DualNetBase):
     _metrics: ClassVar[tuple[Metric, ...]] = SURVIVAL_METRICS
 
     baseline_hazard_: CumulativeHazard
+    risk_groups_: list[RiskGroup]
 
     def predict_cumulative_hazard(self, X: Any, times: Any) -> Array:
         """The cumulative hazard of each row at some times: (n, times).
@@ -130,6 +133,9 @@ class DualNetSurvival(DualNetBase):
 
     def _judge(self, trained: Trained, training: Part, validation: Part) -> None:
         super()._judge(trained, training, validation)
+        judging, outputs = self._judging_rows(trained, validation)
+        event, time = judging.target.T
+        self.risk_groups_ = risk_groups(event, time, self._decode(outputs), judging.weights)
         parts = [training, validation] if validation.source is training.source else [training]
         places = np.flatnonzero(self.support_)
         risks = [self._decode(self._outputs(part.source.select(part.rows, places))) for part in parts]

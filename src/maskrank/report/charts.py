@@ -31,8 +31,9 @@ def line_chart(
     marks: Sequence[tuple[float, str]] = (),
     rings: Sequence[tuple[float, float]] = (),
     log_x: bool = False,
+    whole_x: bool = True,
 ) -> dict[str, Any]:
-    """Lines over one x axis of whole numbers.
+    """Lines over one x axis.
 
     Parameters
     ----------
@@ -40,6 +41,8 @@ def line_chart(
         Vertical lines.
     rings : sequence of (x, y)
         Circles around points.
+    whole_x : bool
+        Whether the x axis has marks at whole numbers alone.
     """
     lines = [line for line in lines if line.points]
     spreads = [line.spread or [0.0] * len(line.points) for line in lines]
@@ -68,7 +71,7 @@ def line_chart(
         lower = [(across(x), down(y - e)) for (x, y), e in zip(line.points, spread, strict=True)]
         band = [*upper, *reversed(lower)] if line.spread else []
         drawn.append({"name": line.name, "kind": line.kind, "points": points, "band": band, "marked": line.marked})
-    x_ticks = sorted(set(xs)) if log_x else [x for x in nice_ticks(min(xs), max(xs)) if x.is_integer()]
+    x_ticks = sorted(set(xs)) if log_x else [x for x in nice_ticks(min(xs), max(xs)) if x.is_integer() or not whole_x]
     return {
         "width": _WIDTH,
         "height": _HEIGHT,

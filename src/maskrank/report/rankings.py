@@ -90,6 +90,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "evidence": ranking.measured and ranking.evidence is not None,
         "d": len(ranking.names),
         "size": ranking.size,
+        "risk_groups": _risk_groups(model),
         "stability": _stability(model),
         "searched": bool(model.history_.batch),
         "losses": _losses(model.history_) if model.history_.batch else [],
@@ -187,6 +188,28 @@ def _size_curve(model: DualNetBase) -> dict[str, Any] | None:
     points = (curve.sizes.tolist(), curve.figures.tolist(), curve.figures_std.tolist())
     chart = size_chart(*points, curve.enough, name=name, y_label=figure)
     return {"chart": chart, "enough": curve.enough, "by": ends}
+
+
+def _risk_groups(model: DualNetBase) -> dict[str, Any] | None:
+    """Survival curves of the held-out rows by predicted risk; None for other tasks, and of a model from a file."""
+    groups = getattr(model, "risk_groups_", [])
+    lines = [
+        Line(f"{group.name}: {group.n_events} events in {group.n} rows", kind, _stairs(group.times, group.survival))
+        for group, kind in zip(groups, ("third", "second", "first"), strict=False)
+        if group.n_events
+    ]
+    return line_chart(lines, x_label="time", y_label="without an event", whole_x=False) if lines else None
+
+
+def _stairs(times: Array, values: Array) -> list[tuple[float, float]]:
+    """The corners of a step function that is 1 at first."""
+    before = [1.0, *values.tolist()]
+    corners = [
+        point
+        for t, left, right in zip(times.tolist(), before[:-1], before[1:], strict=True)
+        for point in ((t, left), (t, right))
+    ]
+    return [(0.0, 1.0), *corners]
 
 
 def _stability(model: DualNetBase) -> dict[str, Any] | None:
