@@ -198,7 +198,7 @@ def test_a_rare_class_is_learned_from_and_said_so_even_when_quiet(table: Path, t
         (["--target", "outcome", "--time-order", "zero"], "--time-order: column 'zero' has the same value"),
         (["--target", "outcome", "--time-order", "day", "--fold-by", "patient"], "exclude each other"),
         (["--target", "months", "--balanced"], "--balanced is for classes, and the task is regression"),
-        (["--target", "outcome", "--metric", "f1"], "--metric f1: use auto, log_loss"),
+        (["--target", "outcome", "--metric", "f1"], "--metric f1: use auto, accuracy"),
         (["--target", "months", "--metric", "roc_auc"], "--metric roc_auc does not fit regression; use auto, r2"),
         (["--target", "outcome", "--require", "w", "--weight", "w"], "column 'w' is the column of --weight"),
     ],

@@ -194,7 +194,11 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         return target
 
     def _class_factors(self, target: Array, weights: Array | None) -> Array | None:
-        return class_factors(self.class_weight, self.classes_, target, weights)
+        if not self._multilabel:
+            return class_factors(self.class_weight, self.classes_, target, weights)
+        if self.class_weight is not None:
+            raise ValueError("class_weight is for one column of classes, and y has several columns of labels")
+        return None
 
     def _encode_target(self, y: Array) -> Array:
         if self._multilabel:

@@ -119,15 +119,15 @@ def label_figures(target: Array, probabilities: Array, weights: Array | None = N
     weight, target = _normalised(weights, len(target)), target.astype(bool)
     hit = ((probabilities > 0.5) == target).mean(axis=1)
     chosen = np.where(target, probabilities, 1 - probabilities)
-    found = {LABEL_ACCURACY.name: mean_figure(LABEL_ACCURACY, hit, weights)}
+    alike = np.zeros(len(target), dtype=np.int64)  # rows are of no class
+    found = {LABEL_ACCURACY.name: _share(LABEL_ACCURACY, *_mean(hit, weight), alike, weight, by_class=False)}
     parts = [
         _roc_auc(of_label, score, weight)
         for of_label, score in zip(target.T, probabilities.T, strict=True)
         if weight[of_label].sum() > 0 and weight[~of_label].sum() > 0
     ]
     if parts:
-        value, added = _averaged(parts)
-        found[ROC_AUC.name] = _in_unit_interval(_with_normal_interval(ROC_AUC, value, added))
+        found[ROC_AUC.name] = _share(ROC_AUC, *_averaged(parts), alike, weight, by_class=False)
     loss = -np.log(np.clip(chosen, _LEAST, None)).mean(axis=1)
     return found | {LOG_LOSS.name: _positive(LOG_LOSS, *_mean(loss, weight))}
 
@@ -200,11 +200,8 @@ def number_figures(target: Array, predicted: Array, weights: Array | None = None
 
 def mean_figure(metric: Metric, values: Array, weights: Array | None = None) -> Figure:
     """A figure that is the mean of a number of each row: (n,)."""
-    return _with_normal_interval(metric, *_mean(values, _normalised(weights, len(values))))
-
-
-def _with_normal_interval(metric: Metric, value: float, added: Array) -> Figure:
-    error, bound = _standard_error(added), _quantile(len(added))
+    value, added = _mean(values, _normalised(weights, len(values)))
+    error, bound = _standard_error(added), _quantile(len(values))
     return Figure(metric, value, error, value - bound * error, value + bound * error)
 
 
