@@ -8,6 +8,7 @@ import torch
 from scipy.stats import kstest
 
 from maskrank.core.config import DEFAULT, SignalConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
 from maskrank.core.scoring.association import Effort, association_pvalue, rank_of_first
@@ -108,6 +109,19 @@ def test_every_kind_of_association_is_found(kind: str) -> None:
         "needle": 3.0 * (x[:, 0] > 1.5),
     }[kind]
     assert of_rows(RegressionTask(), x, (truth + 0.5 * noise).unsqueeze(1)) <= 0.01
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_one_or_two_columns_and_indicators_alone_can_be_tested(d: int) -> None:
+    x = torch.randn((40, d), generator=generator())
+    assert of_rows(RegressionTask(), x, x[:, :1]) <= 0.01
+    levels = (x > 0).float()
+    rows = Rows(levels, x[:, :1], Blocks.of_widths([d], numeric=[False] * d))
+    found = association_pvalue(
+        RegressionTask(), rows, config=CONFIG, screening=DEFAULT.proposal.screening, generator=generator()
+    )
+    assert found is not None
+    assert found <= 0.01
 
 
 def test_large_tables_are_tested_with_less() -> None:

@@ -147,6 +147,8 @@ class _Largest:
 
     def add(self, name: str, columns: Tensor) -> None:
         """More columns of a kind, each of length 1: (k, n)."""
+        if not len(columns):  # such as products of three among two columns
+            return
         n_outputs = self._targets.shape[1] // self._orders
         for some in columns.split(max(1, limits.SCREENED // self._targets.shape[1])):  # type: ignore[no-untyped-call]
             squares = (some @ self._targets).square().view(len(some), self._orders, n_outputs).sum(dim=2)
