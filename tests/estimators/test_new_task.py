@@ -44,6 +44,9 @@ class MedianTask:
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
 
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        return -slope
+
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 

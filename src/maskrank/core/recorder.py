@@ -125,6 +125,7 @@ class Recorder:
         self.max_batches = max_batches
         self._callbacks = [call if isinstance(call, Callback) else _FunctionCallback(call) for call in callbacks]
         self._since = time.perf_counter()
+        self._stage = ""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -134,7 +135,10 @@ class Recorder:
         self._spent(name)
 
     def begins(self, stage: str) -> None:
-        """Tell of a stage that begins now; its time is counted by `step`, or by `stage`."""
+        """Tell of a stage that begins now, unless it goes on; its time is counted by `step`, or by `stage`."""
+        if stage == self._stage:
+            return
+        self._stage = stage
         for callback in self._callbacks:
             callback.on_stage(stage)
 

@@ -192,11 +192,12 @@ class DualNetBase(
     def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
         """The rows that count, with copies counted as weights; and the factors of the classes' weights (k,), if any."""
         X, y = self._validate_rows(X, y, reset=True)
-        weights, row_groups = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
+        n = y.shape[0]
+        weights, row_groups = check_weights(sample_weight, n), check_groups(groups, n)
         target = self._learn_target(y)
         factors = self._class_factors(target, weights)
         weights = _times_factors(weights, factors, target)
-        rows = np.arange(len(y))
+        rows = np.arange(n)
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             if len(rows) < 2:

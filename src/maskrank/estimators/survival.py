@@ -24,8 +24,8 @@ class DualNetSurvival(DualNetBase):
 
     The net's output is the logarithm of a row's hazard relative to the baseline, as in Cox's model, but it may depend
     on the features in any way. The loss is the full likelihood in its Poisson form, with the cumulative hazard of
-    Nelson and Aalen in place of the baseline's (LeBlanc and Crowley 1992); screens and eliminations work on martingale
-    residuals.
+    Nelson and Aalen in place of the baseline's (LeBlanc and Crowley 1992); screens and eliminations work on deviance
+    residuals (Therneau et al. 1990).
 
     ``y`` holds times and events, in one of these forms:
 

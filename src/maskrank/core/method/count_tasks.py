@@ -34,6 +34,11 @@ def poisson_loss(log_rate: Tensor, events: Tensor, exposure: Tensor) -> Tensor:
     return exposure * rate_of(log_rate) - events * log_rate - lowest
 
 
+def deviance_residuals(martingale: Tensor, loss: Tensor) -> Tensor:
+    """Martingale residuals made symmetric by the loss, half a deviance (Therneau et al. 1990): all of one shape."""
+    return martingale.sign() * (2 * loss.clamp(min=0)).sqrt()
+
+
 class _PoissonTask:
     """What tasks with a Poisson likelihood have in common. The output is the logarithm of the rate."""
 
@@ -61,6 +66,9 @@ class _PoissonTask:
         events, exposure = _columns(y)
         return (events - self.constant(y).exp().to(y.dtype) * exposure).unsqueeze(1)
 
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        return -slope
+
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
@@ -83,6 +91,14 @@ class SurvivalTask(_PoissonTask):
     metric: ClassVar[Metric] = CONCORDANCE
     stratified: ClassVar[bool] = True
     n_outputs: int = 1
+
+    def as_numeric(self, y: Tensor) -> Tensor:
+        """Deviance residuals at one rate for all."""
+        return deviance_residuals(super().as_numeric(y)[:, 0], self.loss(self.constant(y).to(y.dtype), y)).unsqueeze(1)
+
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        """Deviance residuals: the martingale residuals of late times would outweigh all others."""
+        return deviance_residuals(-slope, losses.unsqueeze(-1))
 
 
 def _columns(y: Tensor) -> tuple[Tensor, Tensor]:

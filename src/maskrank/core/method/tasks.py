@@ -49,6 +49,12 @@ class Task(Protocol):
     def as_numeric(self, y: Tensor) -> Tensor:
         """The target as columns of numbers, for closed-form models: (n, ...) -> (n, columns)."""
 
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        """What predictions leave over, as screens take it: from the slope of the losses by the outputs, and the losses.
+
+        (masks, n, outputs), (masks, n) -> (masks, n, outputs).
+        """
+
     def to_document(self) -> dict[str, Any]:
         """What a model file holds of the task; `task_from_document` reads it."""
 
@@ -65,6 +71,9 @@ class _ClassTask:
     def as_numeric(self, y: Tensor) -> Tensor:
         """One column of zeros and ones for each class."""
         return F.one_hot(y)
+
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        return -slope
 
 
 @dataclass(frozen=True)
@@ -190,6 +199,9 @@ class MultilabelTask:
         """(..., labels) -> (..., labels)."""
         return torch.sigmoid(outputs)
 
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        return -slope
+
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
@@ -217,6 +229,9 @@ class RegressionTask:
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
+
+    def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
+        return -slope
 
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}

@@ -32,7 +32,7 @@ class CrossFit:
         Which rows.
     losses : Tensor (subsets, n)
     residuals : Tensor (subsets, n, outputs)
-        Minus the derivative of the loss by the net's outputs: target minus prediction.
+        The task's: target minus prediction, in the units of the net's outputs.
     weights, groups : Tensor (n,), optional
         Of the rows.
     """
@@ -210,4 +210,5 @@ def _judged(task: Task, index: Tensor, outputs: Tensor, y: Tensor) -> CrossFit:
     outputs.requires_grad_(True)
     losses = task.loss(outputs, y)
     (slope,) = torch.autograd.grad(losses.sum(), outputs)
-    return CrossFit(index, losses.detach(), -slope)
+    losses = losses.detach()
+    return CrossFit(index, losses, task.residuals(slope, losses))
