@@ -127,12 +127,12 @@ ATTRIBUTES = """
     validation_score_, baseline_score_ : float
         Its value, and that of the best constant prediction.
     n_validation_ : int
-        Rows behind these figures. With up to 20,000 rows, and no validation rows of your own, they have not chosen
-        among the nets that they judge; of more rows, half of those held out have not, and count.
+        Rows behind these figures. With up to 20,000 rows, and no validation rows of your own, they have chosen no
+        moment and no weight of the nets that they judge; of more rows, half of those held out have not, and count.
     signal_pvalue_ : float
         Of the null hypothesis that features and target are unrelated: a permutation test on the training rows, and one
-        of the predictions for the held-out rows (see `maskrank.core.scoring.signal`). It is uniform under shuffled
-        labels. With ``groups`` of rows, groups are what is independent.
+        of the predictions for the held-out rows (see `maskrank.core.scoring.signal`, also for what keeps the second
+        from being exact). With ``groups`` of rows, groups are what is independent.
     signal_ : bool
         Whether it is at most 0.05.
     stability_ : Stability or None

@@ -1,15 +1,16 @@
-"""Is there any signal? A p-value that is right under shuffled labels, made of two independent tests.
+"""Is there any signal? A p-value made of two permutation tests, one on the training and one on the validation rows.
 
-The training rows are tested for any association of target and features (see `association`). The validation rows are
-tested with the predictions for them, of nets that they had no part in: the total loss against that of the same
-predictions beside other rows. Both are permutation tests, exact in finite samples. Given the training rows, the second
-p-value is uniform under the null hypothesis whatever the first one is, so they are independent, and the smaller of the
-two, p, has the p-value 1 - (1 - p)² (Tippett 1931; Šidák 1967). The first sees what is there before any net is trained,
-also in few rows; the second sees whatever the nets can learn.
+The training rows are tested for any association of target and features (see `association`); that test is exact in
+finite samples. The validation rows are tested with the predictions for them, of nets that did not learn from them: the
+total loss against that of the same predictions beside other rows. Were these nets a function of the training rows
+alone, the second p-value would be uniform under the null hypothesis whatever the first one is, and the smaller of the
+two, p, would have the p-value 1 - (1 - p)² (Tippett 1931; Šidák 1967). The first sees what is there before any net is
+trained, also in few rows; the second sees whatever the nets can learn.
 
-The p-value is exact but for two faint ways in which validation rows touch the nets that they judge: they decide when
-the search for features ends, and nets of other folds have learned from them when these say which recipes are good.
-`benchmarks/questions.py signal-null` measures what is left of the calibration.
+The nets are not quite that. Validation rows decide at which moment of the search the features are taken, and nets of
+other folds, and those behind the scores, have learned from them when these say which recipes and features are good. So
+the second p-value is somewhat too small under the null hypothesis. `benchmarks/questions.py signal-null` measures what
+that makes of the p-value of both.
 
 Rows of one group, such as a patient's, are not exchangeable. Then the second test stands alone, with a sign for each
 group: how likely is so large a sum of the groups' mean gains over the constant answer, if each had either sign?
