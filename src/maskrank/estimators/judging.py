@@ -87,4 +87,4 @@ def without_factors(part: Part, factors: Array | None) -> Part:
     if factors is None or part.weights is None:
         return part
     weights = part.weights / factors[part.target]
-    return replace(part, weights=None if np.ptp(weights) <= 1e-9 * weights.max() else weights)
+    return replace(part, weights=None if np.ptp(weights) <= 1e-6 * weights.max() else weights)
