@@ -147,7 +147,8 @@ def test_no_figure_of_a_regression_is_wider_than_a_telephone(browser: Any, tmp_p
     X, y, _ = make_nonlinear_regression(60, random_state=0)
     model = DualNetRegressor(4, max_batches=16, phase1_batches=8, refit=False, n_repeats=2, random_state=0)
     model.fit(pd.DataFrame(np.hstack([X, X[:, :2] ** 2]), columns=names), 1e6 * y)
-    part = RankingSection("t", model, [("data", "d")], 1.0, np.hstack([X, X[:, :2] ** 2]), y, all_features=1e12)
+    of_all = {name: replace(figure, value=0.3 if name == "r2" else 1e12) for name, figure in model.figures_.items()}
+    part = RankingSection("t", model, [("data", "d")], 1.0, np.hstack([X, X[:, :2] ** 2]), y, all_features=of_all)
     (tmp_path / "page.html").write_text(ranking_report("t", [part], command="c"), encoding="utf-8")
     opened = Opened(browser, tmp_path / "page.html", viewport={"width": 390, "height": 800})
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390

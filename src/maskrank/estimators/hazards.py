@@ -72,6 +72,8 @@ class RiskGroup:
     name : str
     n, n_events : int
         Rows, and events among them.
+    last : float
+        The last time of any of them.
     times, survival : ndarray (steps,)
         Times of events, rising, and the estimate of Kaplan and Meier (1958) from each of them on; 1 before the first.
     """
@@ -79,6 +81,7 @@ class RiskGroup:
     name: str
     n: int
     n_events: int
+    last: float
     times: Array
     survival: Array
 
@@ -104,7 +107,7 @@ def risk_groups(event: Array, time: Array, risk: Array, weights: Array | None = 
     found = []
     for name, rows in zip(names, np.array_split(risk.argsort(kind="stable"), len(names)), strict=True):
         times, survival = _kaplan_meier(event[rows], time[rows], weights[rows])
-        found.append(RiskGroup(name, len(rows), int(event[rows].sum()), times, survival))
+        found.append(RiskGroup(name, len(rows), int(event[rows].sum()), float(time[rows].max()), times, survival))
     return found
 
 

@@ -15,6 +15,7 @@ from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figure, Figures
+from maskrank.estimators.hazards import RiskGroup
 from maskrank.images import among_chosen, overlay, png
 from maskrank.notes import model_signal, notes, with_error
 from maskrank.report.charts import Line, heat, line_chart, size_chart, spans
@@ -194,22 +195,21 @@ def _risk_groups(model: DualNetBase) -> dict[str, Any] | None:
     """Survival curves of the held-out rows by predicted risk; None for other tasks, and of a model from a file."""
     groups = getattr(model, "risk_groups_", [])
     lines = [
-        Line(f"{group.name}: {group.n_events} events in {group.n} rows", kind, _stairs(group.times, group.survival))
+        Line(f"{group.name}: {group.n_events} events in {group.n} rows", kind, _stairs(group))
         for group, kind in zip(groups, ("third", "second", "first"), strict=False)
-        if group.n_events
     ]
     return line_chart(lines, x_label="time", y_label="without an event", whole_x=False) if lines else None
 
 
-def _stairs(times: Array, values: Array) -> list[tuple[float, float]]:
-    """The corners of a step function that is 1 at first."""
-    before = [1.0, *values.tolist()]
+def _stairs(group: RiskGroup) -> list[tuple[float, float]]:
+    """The corners of a survival curve, from 0 to the last time."""
+    before = [1.0, *group.survival.tolist()]
     corners = [
         point
-        for t, left, right in zip(times.tolist(), before[:-1], before[1:], strict=True)
+        for t, left, right in zip(group.times.tolist(), before[:-1], before[1:], strict=True)
         for point in ((t, left), (t, right))
     ]
-    return [(0.0, 1.0), *corners]
+    return [(0.0, 1.0), *corners, (group.last, before[-1])]
 
 
 def _stability(model: DualNetBase) -> dict[str, Any] | None:
