@@ -6,10 +6,11 @@ signal-null  tables whose labels have nothing to do with the features: are the p
 signal-real  tables with signal, fitted with ten seeds: is it found each time? [--tables glass ...]
 coverage     the shown 95 % interval against the figure on 5,000 fresh rows
 imbalance    1, 4 and 8 % positives: are the two features that matter first, and is ROC AUC that of the true model?
+subjects     rows of one subject are near copies: the figure shown with and without groups, and on fresh subjects
 
 Each section prints a table in Markdown and a verdict; --out appends both to a file, with the command beside them. Every
 random state depends on the tag. Processes have one thread each. ``--seeds`` is the number of tables (signal-null,
-imbalance), of seeds (signal-real) or of draws of each table (coverage); each section has a default. Public tables are
+imbalance, subjects), of seeds (signal-real) or of draws of each table (coverage); each section has a default. Public tables are
 read from the folder in MASKRANK_DATA_DIR, or downloaded.
 """
 
@@ -27,6 +28,7 @@ SECTIONS: sections.Sections = {
     "signal-real": (question_signal.signal_real, 10),
     "coverage": (question_figures.coverage, 5),
     "imbalance": (question_figures.imbalance, 30),
+    "subjects": (question_figures.subjects, 20),
 }
 
 

@@ -187,3 +187,19 @@ def test_ones_own_validation_rows_are_all_judged_on() -> None:
     assert model.n_validation_ == 100
     expected = metrics.roc_auc_score(y[300:] == "yes", model.predict_proba(X[300:])[:, 1])
     assert model.figures_["roc_auc"].value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("of", ["classes", "numbers"])
+def test_rows_of_one_group_are_no_surer_than_one_row(of: str) -> None:
+    """Each row three times, in a group of its own: the figures of the rows taken once."""
+    if of == "numbers":
+        rng = np.random.default_rng(0)
+        parts, measure = (rng.standard_normal(60), rng.standard_normal(60)), number_figures
+    else:
+        parts, measure = guesses(60, 3), class_figures
+    once = measure(*parts)
+    copies = measure(*(np.repeat(part, 3, axis=0) for part in parts), groups=np.repeat(np.arange(60), 3))
+    for name, figure in once.items():
+        assert copies[name].value == pytest.approx(figure.value), name
+        assert copies[name].std == pytest.approx(figure.std), name
+        assert (copies[name].low, copies[name].high) == pytest.approx((figure.low, figure.high)), name

@@ -16,6 +16,7 @@ from maskrank.core.method import tasks
 from maskrank.core.metrics import Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures
+from maskrank.estimators.fitting import Part
 from maskrank.report import RankingSection, ranking_report
 from maskrank.results import facts, ranking_json
 
@@ -57,8 +58,8 @@ class MedianRegressor(DualNetRegressor):
     def _make_task(self) -> MedianTask:
         return MedianTask(self.n_outputs_)
 
-    def _figures(self, target: np.ndarray, outputs: Tensor, weights: np.ndarray | None) -> Figures:
-        return DualNetBase._figures(self, target, outputs, weights)  # the task's own metric
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+        return DualNetBase._figures(self, judging, outputs)  # the task's own metric
 
     def _usual_metric(self, target: np.ndarray, weights: np.ndarray | None) -> str:
         return self.task_.metric.name

@@ -60,7 +60,7 @@ def all_features_figures(
             outputs = fitted.held_out(held_out.chosen(features)[0])
     rows = fitted.unseen if bool(fitted.unseen.any()) else ~fitted.unseen
     judging = parts[1].take(rows.nonzero().squeeze(1).numpy())
-    figures: Figures = fresh._figures(judging.target, outputs.cpu().double()[rows], judging.weights)
+    figures: Figures = fresh._figures(judging, outputs.cpu().double()[rows])
     return figures
 
 

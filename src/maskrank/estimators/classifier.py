@@ -15,6 +15,7 @@ from maskrank.core.method.tasks import BinaryTask, MulticlassTask, MultilabelTas
 from maskrank.core.metrics import ACCURACY, CLASS_METRICS, LABEL_ACCURACY, ROC_AUC, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, class_figures, label_figures
+from maskrank.estimators.fitting import Part
 from maskrank.estimators.labels import as_labels, category_order, label_names
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.row_weights import class_factors
@@ -234,9 +235,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(self.classes_.tolist())
 
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
         of_rows = label_figures if self._multilabel else class_figures
-        return of_rows(target, self._probabilities(outputs), weights)
+        return of_rows(judging.target, self._probabilities(outputs), judging.weights, judging.groups)
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         if self._multilabel:

@@ -13,6 +13,7 @@ from maskrank.core.method.count_tasks import CountTask, rate_of
 from maskrank.core.metrics import COUNT_METRICS, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, count_figures
+from maskrank.estimators.fitting import Part
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Scaling
 
@@ -91,8 +92,8 @@ class DualNetCounts(RegressorMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return [0]
 
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
-        return count_figures(target, self._decode(outputs), weights)
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+        return count_figures(judging.target, self._decode(outputs), judging.weights, judging.groups)
 
     def _target_document(self) -> dict[str, Any]:
         return {"y_scale": self._y_scaling.scale.tolist()}

@@ -76,7 +76,9 @@ class Figure:
 Figures = dict[str, Figure]
 
 
-def class_figures(target: Array, probabilities: Array, weights: Array | None = None) -> Figures:
+def class_figures(
+    target: Array, probabilities: Array, weights: Array | None = None, groups: Array | None = None
+) -> Figures:
     """The figures of a classification, by name.
 
     ROC AUC and average precision are means over the classes, each against the rest; of two classes, average precision
@@ -89,6 +91,8 @@ def class_figures(target: Array, probabilities: Array, weights: Array | None = N
     probabilities : ndarray (n, classes)
     weights : ndarray (n,), optional
         What each row counts.
+    groups : ndarray (n,) of int, optional
+        Groups of rows that vary together: standard errors are then those of whole groups.
     """
     weight = _normalised(weights, len(target))
     chosen = probabilities[np.arange(len(target)), target]
@@ -96,70 +100,75 @@ def class_figures(target: Array, probabilities: Array, weights: Array | None = N
     present = [k for k in range(probabilities.shape[1]) if weight[target == k].sum() > 0 and (target != k).any()]
     ranked = present[-1:] if probabilities.shape[1] == 2 else present
     figures = [
-        _share(ACCURACY, *_mean(hit, weight), target, weight, by_class=False),
-        _share(BALANCED_ACCURACY, *_balanced(hit, target, weight), target, weight),
+        _share(ACCURACY, *_mean(hit, weight), target, weight, groups, by_class=False),
+        _share(BALANCED_ACCURACY, *_balanced(hit, target, weight), target, weight, groups),
     ]
     if present:
         for metric, of_class in ((ROC_AUC, _roc_auc), (AVERAGE_PRECISION, _average_precision)):
             parts = [of_class(target == k, probabilities[:, k], weight) for k in ranked]
-            figures.append(_share(metric, *_averaged(parts), target, weight))
-    figures.append(_positive(LOG_LOSS, *_mean(-np.log(np.clip(chosen, _LEAST, None)), weight)))
+            figures.append(_share(metric, *_averaged(parts), target, weight, groups))
+    figures.append(_positive(LOG_LOSS, *_mean(-np.log(np.clip(chosen, _LEAST, None)), weight), groups))
     return {figure.metric.name: figure for figure in figures}
 
 
-def label_figures(target: Array, probabilities: Array, weights: Array | None = None) -> Figures:
+def label_figures(
+    target: Array, probabilities: Array, weights: Array | None = None, groups: Array | None = None
+) -> Figures:
     """The figures of several labels of each row, by name: means over the labels.
 
     Parameters
     ----------
     target : ndarray (n, labels) of 0 and 1
     probabilities : ndarray (n, labels)
-    weights : ndarray (n,), optional
+    weights, groups : ndarray (n,), optional
     """
     weight, target = _normalised(weights, len(target)), target.astype(bool)
     hit = ((probabilities > 0.5) == target).mean(axis=1)
     chosen = np.where(target, probabilities, 1 - probabilities)
     alike = np.zeros(len(target), dtype=np.int64)  # rows are of no class
-    found = {LABEL_ACCURACY.name: _share(LABEL_ACCURACY, *_mean(hit, weight), alike, weight, by_class=False)}
+    found = {LABEL_ACCURACY.name: _share(LABEL_ACCURACY, *_mean(hit, weight), alike, weight, groups, by_class=False)}
     parts = [
         _roc_auc(of_label, score, weight)
         for of_label, score in zip(target.T, probabilities.T, strict=True)
         if weight[of_label].sum() > 0 and weight[~of_label].sum() > 0
     ]
     if parts:
-        found[ROC_AUC.name] = _share(ROC_AUC, *_averaged(parts), alike, weight, by_class=False)
+        found[ROC_AUC.name] = _share(ROC_AUC, *_averaged(parts), alike, weight, groups, by_class=False)
     loss = -np.log(np.clip(chosen, _LEAST, None)).mean(axis=1)
-    return found | {LOG_LOSS.name: _positive(LOG_LOSS, *_mean(loss, weight))}
+    return found | {LOG_LOSS.name: _positive(LOG_LOSS, *_mean(loss, weight), groups)}
 
 
-def count_figures(target: Array, expected: Array, weights: Array | None = None) -> Figures:
+def count_figures(target: Array, expected: Array, weights: Array | None = None, groups: Array | None = None) -> Figures:
     """The figures of counts, by name.
 
     Parameters
     ----------
     target, expected : ndarray (n,)
         Expected counts are above 0.
-    weights : ndarray (n,), optional
+    weights, groups : ndarray (n,), optional
     """
     weight = _normalised(weights, len(target))
     deviance = 2 * (xlogy(target, target / expected) - target + expected)
-    others = number_figures(target, expected, weights)
-    figures = [_positive(POISSON_DEVIANCE, *_mean(deviance, weight))]
+    others = number_figures(target, expected, weights, groups)
+    figures = [_positive(POISSON_DEVIANCE, *_mean(deviance, weight), groups)]
     figures += [others[metric.name] for metric in (ROOT_MEAN_SQUARED_ERROR, MEAN_ABSOLUTE_ERROR)]
     return {figure.metric.name: figure for figure in figures}
 
 
-def jackknifed_figure(metric: Metric, measure: Callable[[Array], float], n: int) -> Figure:
+def jackknifed_figure(metric: Metric, measure: Callable[[Array], float], n: int, groups: Array | None = None) -> Figure:
     """A figure between 0 and 1 whose standard error is that of leaving out one of some blocks of rows at a time.
 
     Parameters
     ----------
     measure : function
         The figure of some of the n rows: row numbers -> a number, NaN where they do not tell.
+    groups : ndarray (n,), optional
+        Whole groups of rows are left out.
     """
-    rows, n_blocks = np.arange(n), min(n, _BLOCKS)
-    value = measure(rows)
-    without = np.array([measure(rows[rows % n_blocks != block]) for block in range(n_blocks if n > 1 else 0)])
+    rows, place = np.arange(n), np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    value, n_blocks = measure(rows), min(int(place.max()) + 1, _BLOCKS)
+    kept = [rows[place % n_blocks != block] for block in range(n_blocks)]
+    without = np.array([measure(some) for some in kept if len(some)])
     if len(without) < 2 or not np.isfinite(without).all():
         return Figure(metric, value, math.inf, 0.0, 1.0)
     error = math.sqrt((n_blocks - 1) / n_blocks * float(np.square(without - without.mean()).sum()))
@@ -167,14 +176,16 @@ def jackknifed_figure(metric: Metric, measure: Callable[[Array], float], n: int)
     return _in_unit_interval(Figure(metric, value, error, value - spread, value + spread))
 
 
-def number_figures(target: Array, predicted: Array, weights: Array | None = None) -> Figures:
+def number_figures(
+    target: Array, predicted: Array, weights: Array | None = None, groups: Array | None = None
+) -> Figures:
     """The figures of a regression, by name; of several targets, means over them.
 
     Parameters
     ----------
     target, predicted : ndarray (n,) or (n, outputs)
         In the unit of y.
-    weights : ndarray (n,), optional
+    weights, groups : ndarray (n,), optional
     """
     weight = _normalised(weights, len(target))
     target, predicted = as_columns(target), as_columns(predicted)
@@ -184,24 +195,26 @@ def number_figures(target: Array, predicted: Array, weights: Array | None = None
     figures = []
     if (whole > 0).all():
         unexplained = _averaged([*zip(mse / whole, ((mse_of - mse / whole * whole_of) / whole).T, strict=True)])
-        lost = _positive(R_SQUARED, *unexplained)
+        lost = _positive(R_SQUARED, *unexplained, groups)
         figures.append(replace(lost, value=1 - lost.value, low=1 - lost.high, high=1 - lost.low))
     root = np.sqrt(mse)
     figures += [
         _positive(
             ROOT_MEAN_SQUARED_ERROR,
             *_averaged([*zip(root, (mse_of / np.where(root > 0, 2 * root, 1.0)).T, strict=True)]),
+            groups,
         ),
-        _positive(MEAN_ABSOLUTE_ERROR, *_mean(np.abs(predicted - target).mean(axis=1), weight)),
-        _positive(MEAN_SQUARED_ERROR, *_mean(squares.mean(axis=1), weight)),
+        _positive(MEAN_ABSOLUTE_ERROR, *_mean(np.abs(predicted - target).mean(axis=1), weight), groups),
+        _positive(MEAN_SQUARED_ERROR, *_mean(squares.mean(axis=1), weight), groups),
     ]
     return {figure.metric.name: figure for figure in figures}
 
 
-def mean_figure(metric: Metric, values: Array, weights: Array | None = None) -> Figure:
+def mean_figure(metric: Metric, values: Array, weights: Array | None = None, groups: Array | None = None) -> Figure:
     """A figure that is the mean of a number of each row: (n,)."""
     value, added = _mean(values, _normalised(weights, len(values)))
-    error, bound = _standard_error(added), _quantile(len(values))
+    added = _by_group(added, groups)
+    error, bound = _standard_error(added), _quantile(len(added))
     return Figure(metric, value, error, value - bound * error, value + bound * error)
 
 
@@ -281,20 +294,35 @@ def _quantile(n: int) -> float:
     return float(student.ppf((1 + _COVERAGE) / 2, max(n - 1, 1)))
 
 
+def _by_group(added: Array, groups: Array | None) -> Array:
+    """What each group of rows adds to a figure: groups vary independently, their rows do not (Liang and Zeger 1986)."""
+    return added if groups is None else np.bincount(np.unique(groups, return_inverse=True)[1], added)
+
+
 def _standard_error(added: Array) -> float:
     n = len(added)
     return float(np.sqrt(n / (n - 1) * np.square(added).sum())) if n > 1 else math.inf
 
 
 def _share(
-    metric: Metric, value: float, added: Array, target: Array, weight: Array, *, by_class: bool = True
+    metric: Metric,
+    value: float,
+    added: Array,
+    target: Array,
+    weight: Array,
+    groups: Array | None,
+    *,
+    by_class: bool = True,
 ) -> Figure:
     """A figure between 0 and 1, with the interval of Wilson for as many rows as give its standard error.
 
     Where no row contradicts, so that the error would be 0, these are all rows, or those of the rarest class.
     """
     counts = [1 / float(np.square(own / own.sum()).sum()) for own in _by_class(target, weight)]
-    rows, error, variance = min(counts) if by_class else sum(counts), _standard_error(added), value * (1 - value)
+    added = _by_group(added, groups)
+    counts = [min(count, len(added)) for count in counts]  # no surer than as many rows as there are groups
+    rows = min(min(counts) if by_class else sum(counts), len(added))
+    error, variance = _standard_error(added), value * (1 - value)
     if 0 < error < math.inf and variance > 0:
         rows = min(variance / error**2, len(counts) * sum(counts))  # a mean over classes is surer than one of them
     centre = value + _NORMAL**2 / (2 * rows)
@@ -309,8 +337,9 @@ def _by_class(target: Array, weight: Array) -> list[Array]:
     return [weight[target == k] for k in np.unique(target[weight > 0])]
 
 
-def _positive(metric: Metric, value: float, added: Array) -> Figure:
+def _positive(metric: Metric, value: float, added: Array, groups: Array | None) -> Figure:
     """A figure above 0, with an interval that is symmetric on the logarithm."""
+    added = _by_group(added, groups)
     error = _standard_error(added)
     if value <= 0 or not math.isfinite(error):
         return Figure(metric, value, error, 0.0, math.inf if error else 0.0)

@@ -25,21 +25,20 @@ class JudgingMixin(Attributes, BaseEstimator):
 
     _metrics: ClassVar[tuple[Metric, ...]] = ()  # what ``metric`` may name
 
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
-        """The figures of outputs for rows of these targets, in the units of y; here the task's own metric.
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+        """The figures of outputs for some rows, in the units of y; here the task's own metric.
 
         Parameters
         ----------
-        target : ndarray (n,) or (n, outputs)
-            Encoded.
+        judging : Part
+            With targets as encoded, and weights and groups of the rows, if any.
         outputs : Tensor (n, outputs)
             Of the predictor.
-        weights : ndarray (n,) or None
         """
-        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(target, self._y_scaling))[0].numpy()
+        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(judging.target, self._y_scaling))[0].numpy()
         metric = self.task_.metric
-        figure = mean_figure(metric, 1 - errors if metric.higher_is_better else errors, weights)
-        return {metric.name: figure}
+        values = 1 - errors if metric.higher_is_better else errors
+        return {metric.name: mean_figure(metric, values, judging.weights, judging.groups)}
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         """The name of the figure that suits training targets like these, where the user asks for none."""
@@ -76,8 +75,7 @@ class JudgingMixin(Attributes, BaseEstimator):
         weights = None if training.weights is None else torch.from_numpy(np.asarray(training.weights))
         constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
         found, trivial = (
-            self._figures(judging.target, answers, judging.weights)
-            for answers in (outputs, constant.double().expand_as(outputs))
+            self._figures(judging, answers) for answers in (outputs, constant.double().expand_as(outputs))
         )
         return with_baseline(found, trivial)
 

@@ -12,6 +12,7 @@ from maskrank.core.method.tasks import RegressionTask, Task
 from maskrank.core.metrics import NUMBER_METRICS, R_SQUARED, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, number_figures
+from maskrank.estimators.fitting import Part
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 
@@ -67,8 +68,8 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
     def _output_names(self) -> list[Any]:
         return list(range(self.n_outputs_))
 
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
-        return number_figures(target, self._decode(outputs), weights)
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+        return number_figures(judging.target, self._decode(outputs), judging.weights, judging.groups)
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         return R_SQUARED.name

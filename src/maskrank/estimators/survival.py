@@ -123,13 +123,13 @@ class DualNetSurvival(DualNetBase):
     def _output_names(self) -> list[Any]:
         return ["risk"]
 
-    def _figures(self, target: Array, outputs: Tensor, weights: Array | None) -> Figures:
-        (event, time), risk = target.T, self._decode(outputs)
+    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+        (event, time), risk, weights = judging.target.T, self._decode(outputs), judging.weights
 
         def concordance(rows: Array) -> float:
             return concordance_index(event[rows], time[rows], risk[rows], None if weights is None else weights[rows])
 
-        return {CONCORDANCE.name: jackknifed_figure(CONCORDANCE, concordance, len(target))}
+        return {CONCORDANCE.name: jackknifed_figure(CONCORDANCE, concordance, len(time), judging.groups)}
 
     def _judge(self, trained: Trained, training: Part, validation: Part) -> None:
         super()._judge(trained, training, validation)
