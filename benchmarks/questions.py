@@ -10,8 +10,8 @@ subjects     rows of one subject are near copies: the figure shown with and with
 
 Each section prints a table in Markdown and a verdict; --out appends both to a file, with the command beside them. Every
 random state depends on the tag. Processes have one thread each. ``--seeds`` is the number of tables (signal-null,
-imbalance, subjects), of seeds (signal-real) or of draws of each table (coverage); each section has a default. Public tables are
-read from the folder in MASKRANK_DATA_DIR, or downloaded.
+imbalance, subjects), of seeds (signal-real) or of draws of each table (coverage); each section has a default. Public
+tables are read from the folder in MASKRANK_DATA_DIR, or downloaded.
 """
 
 from __future__ import annotations

@@ -24,8 +24,15 @@ def notes(model: DualNetBase) -> dict[str, str]:
     return {about: note for about, note in found.items() if note is not None}
 
 
-def figure_text(figure: Figure, n_rows: int) -> str:
+def figure_text(figure: Figure, n_rows: int, *, unseen: bool = True) -> str:
     """A figure with its standard error, beside that of the trivial answer.
+
+    Parameters
+    ----------
+    n_rows : int
+        Behind the figure.
+    unseen : bool
+        Whether these rows had no part in the choice of the nets.
 
     Examples
     --------
@@ -36,7 +43,9 @@ def figure_text(figure: Figure, n_rows: int) -> str:
     '0.941 ± 0.040 on 34 held-out rows; 0.412 without any feature'
     """
     value, error, baseline = with_error(figure)
-    rows = f"{n_rows:,} held-out row{'' if n_rows == 1 else 's'}"
+    rows = f"{n_rows:,} held-out row{'' if n_rows == 1 else 's'}" + ("" if unseen else ", which also chose the nets")
+    if math.isnan(figure.value):
+        return f"not defined on {rows}"
     return f"{value}{error and f' ± {error}'} on {rows}; {baseline} without any feature"
 
 
@@ -72,7 +81,11 @@ def signal_text(figure: Figure, pvalue: float, level: float) -> str:
     >>> signal_text(Figure(ACCURACY, 0.70, 0.13, 0.4, 0.9, baseline=0.45), 0.21, 0.05)
     'none found (p = 0.21): the better accuracy is within what chance gives'
     """
+    if math.isnan(pvalue):
+        return "not tested: too few rows, or groups of rows, to tell"
     title, p = figure.metric.title, f"p = {pvalue:.2g}"
+    if math.isnan(figure.value):
+        return f"{'none found' if pvalue > level else 'yes'} ({p})"
     if pvalue > level:
         return f"none found ({p})" + (f": the better {title} is within what chance gives" if figure.better else "")
     if not figure.better:

@@ -179,7 +179,7 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
 def _figures(model: DualNetBase) -> list[tuple[str, str]]:
     """The figure that is shown first, and one beside it."""
     first = model.figures_[model.metric_.name]
-    lines = [(first.metric.title, figure_text(first, model.n_validation_))]
+    lines = [(first.metric.title, figure_text(first, model.n_validation_, unseen=model._unseen))]
     beside = model.figures_.get(_BESIDE.get(model.metric_.name, ""))
     if beside is not None:
         value, error, baseline = with_error(beside)

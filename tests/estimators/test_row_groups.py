@@ -155,3 +155,16 @@ def test_rows_without_weight_have_no_group() -> None:
         DualNetClassifier(2, max_batches=48, random_state=0).fit(X, y, np.arange(40) < 30, groups=groups)
     mixed: list[Any] = [1] * 20 + ["one"] * 20
     DualNetClassifier(2, max_batches=48, random_state=0).fit(X, y, groups=mixed)
+
+
+@pytest.mark.parametrize("varies_within", [False, True])
+def test_few_groups_tell_of_a_signal_and_random_labels_of_none(varies_within: bool) -> None:
+    """20 groups of 20 rows; labels are those of the groups, or differ within them."""
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(20), 20)
+    X = rng.standard_normal((20, 5))[subject] + (1.0 if varies_within else 0.05) * rng.standard_normal((400, 5))
+    label = X[:, 1] > 0 if varies_within else (X[np.unique(subject, return_index=True)[1], 1] > 0)[subject]
+    random = rng.integers(0, 2, 400) if varies_within else rng.integers(0, 2, 20)[subject]
+    model = DualNetClassifier(2, max_batches=48, random_state=0)
+    assert model.fit(X, label, groups=subject).signal_
+    assert not model.fit(X, random, groups=subject).signal_

@@ -285,3 +285,24 @@ def test_class_weights_are_kept_in_a_file(tmp_path: Path) -> None:
     model = DualNetClassifier(2, class_weight={0: 2.0, 1: 1}, **BUDGET).fit(X, y)
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").class_weight == {0: 2.0, 1: 1}
+
+
+@pytest.mark.parametrize("weights", ["classes", "rows"])
+def test_weights_do_not_merge_the_cases_of_a_table_of_few_levels(weights: str) -> None:
+    """The same levels with either label are different cases: as many rows are held out as without weights."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (1200, 3)).astype(float)
+    y = (rng.random(1200) < np.where(X[:, 1] == 2, 0.8, 0.3)).astype(int)
+    model = DualNetClassifier(1, class_weight="balanced" if weights == "classes" else None, **BUDGET)
+    model.fit(X, y, None if weights == "classes" else rng.integers(1, 3, 1200))
+    assert model.n_validation_ == 240
+    assert model.get_support(indices=True) == [1]
+    assert model.signal_
+
+
+def test_a_weight_beside_which_others_are_nothing_is_refused() -> None:
+    X, y, _ = table()
+    weights = np.ones(len(y))
+    weights[0] = 1e300
+    with pytest.raises(ValueError, match=r"sample_weight"):
+        DualNetClassifier(2, **BUDGET).fit(X, y, weights)

@@ -14,6 +14,7 @@ from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.figures import Figures
 from maskrank.estimators.fitting import prepare, scaled_rows
+from maskrank.estimators.judging import without_factors
 from maskrank.estimators.preparation import net_maker, resolve_seed, torch_threads
 
 _MOST_FEATURES = 5_000
@@ -38,7 +39,7 @@ def all_features_figures(
     if net_maker(model.operator) is not None:
         return None
     fresh = clone(model)
-    whole, _ = fresh._training_part(X, y, sample_weight, groups)
+    whole, factors = fresh._training_part(X, y, sample_weight, groups)
     generator = torch.Generator().manual_seed(resolve_seed(model.random_state))
     fresh.task_ = fresh._make_task()
     parts = whole.hold_out(model.validation_fraction, generator)
@@ -59,7 +60,7 @@ def all_features_figures(
         with torch.no_grad():
             outputs = fitted.held_out(held_out.chosen(features)[0])
     rows = fitted.unseen if bool(fitted.unseen.any()) else ~fitted.unseen
-    judging = parts[1].take(rows.nonzero().squeeze(1).numpy())
+    judging = without_factors(parts[1], factors).take(rows.nonzero().squeeze(1).numpy())
     figures: Figures = fresh._figures(judging, outputs.cpu().double()[rows])
     return figures
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, MultilabelTask, OrderedTask
-from maskrank.core.metrics import ACCURACY, CLASS_METRICS, LABEL_ACCURACY, ROC_AUC, Metric
+from maskrank.core.metrics import ACCURACY, CLASS_METRICS, LABEL_ACCURACY, LABEL_METRICS, ROC_AUC, Metric
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, class_figures, label_figures
 from maskrank.estimators.fitting import Part
@@ -238,6 +238,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def _figures(self, judging: Part, outputs: Tensor) -> Figures:
         of_rows = label_figures if self._multilabel else class_figures
         return of_rows(judging.target, self._probabilities(outputs), judging.weights, judging.groups)
+
+    def _metrics_of_target(self) -> tuple[Metric, ...]:
+        return LABEL_METRICS if self._multilabel else CLASS_METRICS
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         if self._multilabel:

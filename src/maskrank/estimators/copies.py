@@ -5,7 +5,8 @@ ordered and repeated: each distinct row once, with the sum of its weights, in th
 row of weight 3 and a row that stands there three times give the same fit, bit for bit.
 
 A table without weights is treated like this where it looks oversampled: rows are repeated, with the same target each
-time. A copy of a training row then never judges what was learned from it.
+time. A copy of a training row then never judges what was learned from it. Where equal rows have different targets, or
+few rows are distinct, as in tables of a few levels, they are no copies but different cases, and stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from maskrank.estimators.sources import DenseSource, Source, SparseSource
 Hashes = NDArray[np.uint64]
 
 _SEARCHED = 1 << 24  # values of a table that is searched for copies: a time limit, less than a second
-_MIN_DISTINCT = 0.2  # of the rows; with fewer, a table without weights holds combinations of a few levels
+_MIN_DISTINCT = 0.2  # of the rows; with fewer, a table holds combinations of a few levels
 _GLANCE = 8  # columns that tell most tables without copies at a glance
 
 
@@ -44,17 +45,17 @@ def count_copies(part: Part) -> Part:
     if part.groups is not None:
         whole += _hashes_of_columns(as_columns(part.groups), 2)
     _, first, place = np.unique(whole, return_index=True, return_inverse=True)  # in the order of the hashes
-    if weights is None and not _is_oversampled(part, of_rows, first):
+    if (weights is None and len(first) == len(whole)) or not _are_copies(part, of_rows, first):
         return part
     counted = scaled_weights(np.bincount(place, weights))
     merged = part.take(np.sort(first) if counted is None else first)
     return replace(merged, weights=counted)
 
 
-def _is_oversampled(part: Part, of_rows: Hashes, first: NDArray[np.int64]) -> bool:
-    """Whether rows are repeated, equal rows have equal targets and groups, and enough rows are distinct."""
+def _are_copies(part: Part, of_rows: Hashes, first: NDArray[np.int64]) -> bool:
+    """Whether equal rows have equal targets and groups, and enough rows are distinct."""
     n, n_distinct = len(of_rows), len(first)
-    if n_distinct == n or n_distinct < _MIN_DISTINCT * n or _count_distinct(of_rows) < n_distinct:
+    if n_distinct < _MIN_DISTINCT * n or _count_distinct(of_rows) < n_distinct:
         return False
     return part.labels is None or int(np.bincount(part.labels[first]).max()) > 1  # else no row could be held out
 

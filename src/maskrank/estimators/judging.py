@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -45,8 +46,13 @@ class JudgingMixin(Attributes, BaseEstimator):
         return self.task_.metric.name
 
     def _check_metric(self) -> None:
-        if self.metric not in self.metric_names():
-            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(self.metric_names())}")
+        known = ["auto", *(metric.name for metric in self._metrics_of_target())]
+        if self.metric not in known:
+            raise ValueError(f"metric={self.metric!r} must be one of {', '.join(known)}")
+
+    def _metrics_of_target(self) -> tuple[Metric, ...]:
+        """What ``metric`` may name for the target that was learned."""
+        return self._metrics
 
     @classmethod
     def metric_names(cls) -> list[str]:
@@ -55,7 +61,7 @@ class JudgingMixin(Attributes, BaseEstimator):
 
     def _judge(self, trained: Trained, training: Part, validation: Part) -> None:
         """Keep the figures on the validation rows, where possible on those that chose nothing, and the signal."""
-        self.signal_pvalue_ = 1.0 if trained.signal_pvalue is None else trained.signal_pvalue
+        self.signal_pvalue_ = math.nan if trained.signal_pvalue is None else trained.signal_pvalue
         self.signal_ = self.signal_pvalue_ <= self.config_.signal.level
         self._unseen = bool(trained.unseen.any())
         judging, outputs = self._judging_rows(trained, validation)

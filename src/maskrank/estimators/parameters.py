@@ -77,8 +77,8 @@ PARAMETERS = """
 CLASS_WEIGHT = """
     class_weight : dict, "balanced" or None
         What the rows of each class count, times their ``sample_weight``: a dict of labels to weights, 1 for those it
-        lacks; "balanced" gives every class the same weight in sum. It holds wherever rows count, in
-        ``validation_score_`` and ``baseline_score_``, too.
+        lacks; "balanced" gives every class the same weight in sum. It holds wherever rows are
+        learned from or chosen by; figures are those of the rows as they are.
 """
 
 ATTRIBUTES = """
@@ -130,9 +130,9 @@ ATTRIBUTES = """
         Rows behind these figures. With up to 20,000 rows, and no validation rows of your own, they have chosen no
         moment and no weight of the nets that they judge; of more rows, half of those held out have not, and count.
     signal_pvalue_ : float
-        Of the null hypothesis that features and target are unrelated: a permutation test on the training rows, and one
-        of the predictions for the held-out rows (see `maskrank.core.scoring.signal`, also for what keeps the second
-        from being exact). With ``groups`` of rows, groups are what is independent.
+        Of the null hypothesis that features and target are unrelated: a permutation test of all rows, and one of the
+        predictions for the held-out rows (see `maskrank.core.scoring.signal`). With ``groups`` of rows, groups are
+        what is independent. NaN where too few rows or groups can tell.
     signal_ : bool
         Whether it is at most 0.05.
     stability_ : Stability or None

@@ -13,6 +13,8 @@ from sklearn.utils import check_array
 
 from maskrank.estimators.scaling import Array
 
+_NOTHING = 1e-12  # of the largest weight: below it a row counts as one of weight 0
+
 
 def check_weights(given: Any, n: int, *, name: str = "sample_weight") -> NDArray[np.float64] | None:
     """Weights of n rows, as 64-bit floats; None stays None.
@@ -33,7 +35,7 @@ def check_weights(given: Any, n: int, *, name: str = "sample_weight") -> NDArray
         raise ValueError(f"{name} holds negative weights, such as {weights.min():g}: they must be 0 or above")
     if not weights.any():
         raise ValueError(f"{name}: all weights are zero, and at least one row must count")
-    return weights
+    return np.where(weights < _NOTHING * weights.max(), 0.0, weights)
 
 
 def scaled_weights(weights: Array) -> NDArray[np.float64] | None:

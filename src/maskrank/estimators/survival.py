@@ -14,6 +14,7 @@ from maskrank.estimators.figures import Figures, jackknifed_figure
 from maskrank.estimators.fitting import Part, Trained
 from maskrank.estimators.hazards import CumulativeHazard, RiskGroup, concordance_index, risk_groups
 from maskrank.estimators.parameters import documented
+from maskrank.estimators.row_weights import check_weights
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.survival_target import read_survival
 
@@ -93,8 +94,7 @@ class DualNetSurvival(DualNetBase):
             A pair of rows counts the product of its weights.
         """
         event, time = read_survival(y).T
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return concordance_index(event, time, self.predict(X), weights)
+        return concordance_index(event, time, self.predict(X), check_weights(sample_weight, len(time)))
 
     def _make_task(self) -> SurvivalTask:
         return SurvivalTask()
@@ -152,5 +152,5 @@ class DualNetSurvival(DualNetBase):
         return {"times": self.baseline_hazard_.times, "hazard": self.baseline_hazard_.values}
 
     def _restore_target(self, document: dict[str, Any]) -> None:
-        self.baseline_hazard_ = CumulativeHazard(document["times"], document["hazard"])
+        self.baseline_hazard_, self.risk_groups_ = CumulativeHazard(document["times"], document["hazard"]), []
         self._y_scaling = None

@@ -177,7 +177,7 @@ def evaluate_sizes(
             with _peak_memory() as memory:
                 if method == OURS:
                     model = KINDS[task].estimator(size, random_state=seed, **(settings or {}))
-                    model.fit(learned.X, learned.y, **({} if learned.groups is None else {"groups": learned.groups}))
+                    model.fit(learned.X, learned.y, **_row_groups(learned))
                     order = np.argsort(model.ranking_, kind="stable")
                 else:
                     model = make_baseline(name, size, task=task, random_state=seed, **(settings or {}))
@@ -257,3 +257,8 @@ def _peak_memory() -> Iterator[list[float | None]]:
 
 def _status(file: Path, name: str) -> int:
     return int(next(line for line in file.read_text().splitlines() if line.startswith(name)).split()[1])
+
+
+def _row_groups(samples: Samples) -> dict[str, Array]:
+    """Groups of rows for a fit; a single group can't be split, and is none."""
+    return {} if samples.groups is None or len(np.unique(samples.groups)) < 2 else {"groups": samples.groups}

@@ -131,11 +131,15 @@ def test_large_tables_are_tested_with_less() -> None:
     assert (huge.n, huge.orders, huge.cosines) == (CONFIG.min_rows_of_wide, CONFIG.min_orders, 0)
 
 
-def test_the_smaller_of_two_independent_p_values_is_corrected() -> None:
+def test_a_share_of_the_chance_of_a_false_claim_goes_to_each_test() -> None:
+    """A tenth to the second: of 2,000 pairs of uniform p-values, no more than the level are at most the level."""
     random = np.random.default_rng(0)
-    found = [combined(*pair) for pair in random.random((2_000, 2))]
-    assert kstest(found, "uniform").pvalue > 0.01
-    assert (combined(0.3, None), combined(None, None)) == (0.3, 1.0)
+    found = np.array([combined(*pair, 0.1) for pair in random.random((2_000, 2))])
+    for level in (0.05, 0.2, 0.5):
+        assert 0.8 * level < (found <= level).mean() < 1.15 * level
+    assert combined(0.3, None, 0.1) == 0.3
+    assert combined(None, 0.3, 0.1) == 0.3
+    assert np.isnan(combined(None, None, 0.1))
 
 
 def test_ranks_count_the_order_seen_and_break_ties_at_random() -> None:
@@ -152,4 +156,4 @@ def test_few_validation_rows_and_rows_that_chose_the_nets_do_not_count() -> None
     seen = torch.zeros(20, dtype=torch.bool)
     seen[:7] = True
     assert test.pvalue(y[20:], seen) == test.association
-    assert test.pvalue(y[20:], ~seen) < 0.01
+    assert test.pvalue(y[20:], ~seen) <= 0.01  # a tenth of the chance is for this test, of 1,000 orders

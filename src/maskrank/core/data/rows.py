@@ -175,6 +175,39 @@ class SparseRows:
         return spread.index_put_((row[wanted], place[wanted]), self.entries[entry[wanted]])
 
 
+@dataclass(frozen=True)
+class Joined:
+    """The rows of two tables of the same columns, those of the second behind those of the first."""
+
+    first: Values
+    second: Values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.first.shape[0] + self.second.shape[0], self.first.shape[1]
+
+    @property
+    def device(self) -> torch.device:
+        return self.first.device
+
+    def columns(self, rows: Tensor, subsets: Tensor) -> Tensor:
+        n, behind = self.first.shape[0], rows >= self.first.shape[0]
+        parts = [self.first.columns(rows[~behind], subsets), self.second.columns(rows[behind] - n, subsets)]
+        return torch.cat(parts, dim=1)[:, self._places(behind)]
+
+    def dense(self, rows: Tensor) -> Tensor:
+        n, behind = self.first.shape[0], rows >= self.first.shape[0]
+        return torch.cat([self.first.dense(rows[~behind]), self.second.dense(rows[behind] - n)])[self._places(behind)]
+
+    def only(self, features: Tensor) -> Joined:
+        return Joined(self.first.only(features), self.second.only(features))
+
+    @staticmethod
+    def _places(behind: Tensor) -> Tensor:
+        """Where each row stands when those of the first table come first."""
+        return behind.long().argsort(stable=True).argsort()
+
+
 def take_weights(weights: Tensor | None, index: Tensor) -> Tensor | None:
     """The weights (or groups) of some rows; None where there are none."""
     return None if weights is None else weights[index]

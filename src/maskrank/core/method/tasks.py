@@ -164,7 +164,8 @@ class OrderedTask(_ClassTask):
         beyond = torch.sigmoid(outputs)
         falling = beyond.cummin(dim=-1).values + beyond.flip(-1).cummax(dim=-1).values.flip(-1)
         edge = torch.ones_like(falling[..., :1])
-        return -torch.cat([edge, falling / 2, 0 * edge], dim=-1).diff(dim=-1)
+        steps = torch.cat([edge, falling / 2, 0 * edge], dim=-1).diff(dim=-1)
+        return steps.abs()  # none is above 0
 
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}

@@ -1,4 +1,4 @@
-"""A permutation test of association between the target and the features of the training rows, in closed form.
+"""A permutation test of association between target and features, in closed form.
 
 Under the null hypothesis the targets are exchangeable: any order of them beside the rows is as likely as the one seen.
 The test measures several statistics for the order seen and for random ones, by matrix products:
@@ -26,12 +26,13 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig, SignalConfig
-from maskrank.core.data.rows import Batch, Rows
+from maskrank.core.data.rows import Batch, Rows, take_weights
 from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.statistics import (
     cosine_of_ranks,
     split_features,
     standardised,
+    sum_by_owner,
     target_directions,
     unit_length,
     values_of,
@@ -83,28 +84,66 @@ def association_pvalue(
 ) -> float | None:
     """The p-value of the null hypothesis that targets and features are independent; None where targets do not vary.
 
-    Rows count the same here, whatever their weights are.
+    Rows count the same here, whatever their weights are. With groups of rows, targets are permuted within groups where
+    they vary most there, and else the means of whole groups are tested.
 
     Parameters
     ----------
     rows : Rows
-        Training rows; of many, some are drawn. Required features are tested with the others.
+        Of many, some are drawn. Required features are tested with the others.
     screening : ScreeningConfig
         How columns and targets are standardised, and how many cosines there are.
     """
     index = torch.randperm(len(rows), generator=generator)[: config.max_rows].to(rows.device)
-    directions = target_directions(task.as_numeric(rows.y[index]), screening)  # (n, q)
-    if not directions.shape[1]:
+    target, groups = task.as_numeric(rows.y[index]).reshape(len(index), -1), take_weights(rows.groups, index)
+    if groups is not None and not _varies_within(target, groups):
+        if len(index) * rows.blocks.n_columns > limits.HELD_TABLE:
+            return None
+        rows, groups = _means_of_groups(rows.take(index), target, groups), None
+        target, index = rows.y, torch.arange(len(rows), device=rows.device)
+    directions = target_directions(target, screening)  # (n, q)
+    if not directions.shape[1] or len(index) < config.min_rows:
         return None
     columns, q = int(rows.blocks.n_columns), directions.shape[1]
     effort = Effort.of(len(index), columns, q, screening.n_cosines, config)
     batch, directions = rows.take(index[: effort.n]), directions[: effort.n]
-    orders = torch.stack([torch.randperm(effort.n, generator=generator) for _ in range(effort.orders)])
+    kept = None if groups is None else groups[: effort.n].cpu()
+    orders = torch.stack([_random_order(effort.n, kept, generator) for _ in range(effort.orders)])
     orders[0] = torch.arange(effort.n)
     targets = directions[orders.to(rows.device)]  # (orders, n, q)
     largest = _statistics(batch, targets.transpose(0, 1).flatten(1), effort, screening)  # (statistics, orders)
     deviation = largest.std(dim=1, keepdim=True).clamp(min=1e-12)
     return rank_of_first(((largest - largest.mean(dim=1, keepdim=True)) / deviation).amax(dim=0), generator)
+
+
+def _varies_within(target: Tensor, groups: Tensor) -> bool:
+    """Whether most of the target's variance is within groups: (n, k), (n,)."""
+    target, place = target.double(), torch.unique(groups, return_inverse=True)[1]
+    means = _group_means(target, place)
+    within, whole = (target - means[place]).square().sum(), (target - target.mean(dim=0)).square().sum()
+    return bool(2 * within > whole)
+
+
+def _means_of_groups(batch: Batch, target: Tensor, groups: Tensor) -> Rows:
+    """A table with one row a group, the means of its rows: under the null hypothesis groups are exchangeable."""
+    place = torch.unique(groups, return_inverse=True)[1]
+    return Rows(_group_means(batch.dense(), place), _group_means(target.double(), place), batch.blocks)
+
+
+def _group_means(values: Tensor, place: Tensor) -> Tensor:
+    """(n, k), and the number of each row's group: (n,) -> (groups, k)."""
+    counts = torch.bincount(place)
+    return sum_by_owner(values, place, len(counts)) / counts.unsqueeze(1)
+
+
+def _random_order(n: int, groups: Tensor | None, generator: torch.Generator) -> Tensor:
+    """A random order of n rows, that leaves every row within its group: (n,)."""
+    if groups is None:
+        return torch.randperm(n, generator=generator)
+    mixed = torch.randperm(n, generator=generator)
+    order = torch.empty_like(mixed)
+    order[groups.argsort(stable=True)] = mixed[groups[mixed].argsort(stable=True)]
+    return order
 
 
 def rank_of_first(values: Tensor, generator: torch.Generator) -> float:

@@ -1,30 +1,28 @@
-"""Is there any signal? A p-value made of two permutation tests, one on the training and one on the validation rows.
+"""Is there any signal? A p-value made of two permutation tests, of all rows and of the predictions for held-out rows.
 
-The training rows are tested for any association of target and features (see `association`); that test is exact in
-finite samples. The validation rows are tested with the predictions for them, of nets that did not learn from them: the
-total loss against that of the same predictions beside other rows. Were these nets a function of the training rows
-alone, the second p-value would be uniform under the null hypothesis whatever the first one is, and the smaller of the
-two, p, would have the p-value 1 - (1 - p)² (Tippett 1931; Šidák 1967). The first sees what is there before any net is
-trained, also in few rows; the second sees whatever the nets can learn.
+All rows are tested for any association of target and features before a net is trained (see `association`). That test
+is exact in finite samples, whatever the table is. The validation rows are tested with the predictions for them, of nets
+that did not learn from them: the total loss against that of the same predictions beside other rows. It sees whatever
+nets can learn, and is not quite exact: validation rows decide at which moment of the search the features are taken, and
+nets of other folds, which learned from them, have a say in which recipes are good. So it has only a small share of the
+chance of a false claim: p = min(p₁ / 0.9, p₂ / 0.1), a weighted Bonferroni correction, which holds however the two
+depend on each other. `benchmarks/questions.py signal-null` measures what comes out.
 
-The nets are not quite that. Validation rows decide at which moment of the search the features are taken, and nets of
-other folds, and those behind the scores, have learned from them when these say which recipes and features are good. So
-the second p-value is somewhat too small under the null hypothesis. `benchmarks/questions.py signal-null` measures what
-that makes of the p-value of both.
-
-Rows of one group, such as a patient's, are not exchangeable. Then the second test stands alone, with a sign for each
-group: how likely is so large a sum of the groups' mean gains over the constant answer, if each had either sign?
+Rows of one group, such as a patient's, are not exchangeable. The first test then takes means of groups, or permutes
+within them; the second has a sign for each group: how likely is so large a sum of the groups' mean gains over the
+constant answer, if each had either sign?
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from maskrank.core.config import SignalConfig, TrainConfig
-from maskrank.core.data.rows import Rows
+from maskrank.core.data.rows import Joined, Rows
 from maskrank.core.method.tasks import Task
 from maskrank.core.scoring.association import association_pvalue, rank_of_first
 
@@ -33,13 +31,13 @@ _APART = 0x5EED  # from the seed of the fit, so that the test changes no other d
 
 @dataclass(frozen=True)
 class SignalTest:
-    """The test of one fit: what the training rows said, and what is needed to ask the validation rows.
+    """The test of one fit: what all rows said, and what is needed to ask the predictions for the validation rows.
 
     Attributes
     ----------
     task : Task
     association : float or None
-        The p-value of the training rows.
+        The p-value of all rows.
     constant : Tensor (outputs,)
         The best constant answer, learned from them.
     y : Tensor (validation rows, ...)
@@ -59,19 +57,21 @@ class SignalTest:
 
     @classmethod
     def begin(cls, task: Task, rows: Rows, validation: Rows, config: TrainConfig, seed: int) -> SignalTest:
-        """Test the training rows, before a large table is left."""
+        """Test all rows, before a large table is left."""
         generator = torch.Generator().manual_seed((seed + _APART) % 2**63)
-        association = None
-        if rows.groups is None:
-            association = association_pvalue(
-                task, rows, config=config.signal, screening=config.proposal.screening, generator=generator
-            )
+        association = association_pvalue(
+            task,
+            _joined(rows, validation),
+            config=config.signal,
+            screening=config.proposal.screening,
+            generator=generator,
+        )
         constant = task.constant(rows.y, rows.weights).cpu()
         groups = None if validation.groups is None else validation.groups.cpu()
         return cls(task, association, constant, validation.y.cpu(), groups, config.signal, generator)
 
     def pvalue(self, outputs: Tensor, unseen: Tensor) -> float:
-        """The p-value of both tests together; 1 where neither was possible.
+        """The p-value of both tests together; NaN where neither was possible.
 
         Parameters
         ----------
@@ -79,7 +79,8 @@ class SignalTest:
         unseen : Tensor (validation rows,) of bool
             Which rows had no part in the nets that made them.
         """
-        return combined(self.association, self._of_held_out(outputs.detach().cpu().double(), unseen))
+        held_out = self._of_held_out(outputs.detach().cpu().double(), unseen)
+        return combined(self.association, held_out, self.config.held_out_share)
 
     def _of_held_out(self, outputs: Tensor, unseen: Tensor) -> float | None:
         if int(unseen.sum()) < self.config.min_rows:
@@ -98,17 +99,31 @@ class SignalTest:
         )
 
 
-def combined(*pvalues: float | None) -> float:
-    """The p-value of the smallest of independent p-values, without those that are None; 1 where there is none.
+def _joined(rows: Rows, validation: Rows) -> Rows:
+    """Training and validation rows in one; the training rows alone, where the others' groups are not known."""
+    if rows.groups is None:
+        groups = None
+    elif validation.groups is None:
+        return rows
+    else:
+        groups = torch.cat([rows.groups, validation.groups])
+    values, y = Joined(rows.values, validation.values), torch.cat([rows.y, validation.y])
+    return Rows(values, y, rows.blocks, rows.n_required, groups=groups)
+
+
+def combined(association: float | None, held_out: float | None, share: float) -> float:
+    """The p-value of two tests, of which the second has a share of the chance of a false claim; NaN without any.
 
     Examples
     --------
     >>> from maskrank.core.scoring.signal import combined
-    >>> combined(None, 0.2), round(combined(0.01, 0.6), 4)
-    (0.2, 0.0199)
+    >>> combined(0.2, None, 0.1), round(combined(0.6, 0.001, 0.1), 4)
+    (0.2, 0.01)
     """
-    known = [p for p in pvalues if p is not None]
-    return 1 - (1 - min(known)) ** len(known) if len(known) > 1 else min(known, default=1.0)
+    if association is None or held_out is None:
+        alone = held_out if association is None else association
+        return math.nan if alone is None else alone
+    return min(1.0, association / (1 - share), held_out / share)
 
 
 @torch.no_grad()
