@@ -5,8 +5,8 @@ is exact in finite samples, whatever the table is. The validation rows are teste
 that did not learn from them: the total loss against that of the same predictions beside other rows. It sees whatever
 nets can learn, and is not quite exact: validation rows decide at which moment of the search the features are taken, and
 nets of other folds, which learned from them, have a say in which recipes are good. So it has only a small share of the
-chance of a false claim: p = min(p₁ / 0.9, p₂ / 0.1), a weighted Bonferroni correction, which holds however the two
-depend on each other. `benchmarks/questions.py signal-null` measures what comes out.
+chance of a false claim: of t = min(p₁ / 0.9, p₂ / 0.1) the p-value is 1 - (1 - 0.9 t)(1 - 0.1 t), as if the two were
+independent (Šidák 1967, with weights); they nearly are. `benchmarks/questions.py signal-null` measures what comes out.
 
 Rows of one group, such as a patient's, are not exchangeable. The first test then takes means of groups, or permutes
 within them; the second has a sign for each group: how likely is so large a sum of the groups' mean gains over the
@@ -123,7 +123,8 @@ def combined(association: float | None, held_out: float | None, share: float) ->
     if association is None or held_out is None:
         alone = held_out if association is None else association
         return math.nan if alone is None else alone
-    return min(1.0, association / (1 - share), held_out / share)
+    smaller = min(association / (1 - share), held_out / share)
+    return 1 - (1 - (1 - share) * smaller) * (1 - share * smaller)
 
 
 @torch.no_grad()
