@@ -12,15 +12,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import maskrank
 from maskrank import DualNetClassifier
 from maskrank.cli import app
 
 N = 120
-FIT = inspect.signature(DualNetClassifier.fit).parameters
 MADE = inspect.signature(DualNetClassifier).parameters
-weighted = pytest.mark.skipif("sample_weight" not in FIT, reason="fit takes no weights and groups of rows yet")
-new_tasks = pytest.mark.skipif("DualNetSurvival" not in maskrank.__all__, reason="there is no DualNetSurvival yet")
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +92,6 @@ def test_a_class_that_only_the_latest_rows_have(table: Path, tmp_path: Path) -> 
     assert "class 'new' of the target only occurs in the latest 24 rows" in call(*words, code=2)[1]
 
 
-@weighted
 def test_weights_and_groups_are_handed_on_and_said(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "o.json"
     words = ("--target", "outcome", "--weight", "w", "--fold-by", "patient", "--balanced", "--json", out)
@@ -108,7 +103,6 @@ def test_weights_and_groups_are_handed_on_and_said(table: Path, tmp_path: Path) 
     assert set(document["scores"]) == {"a", "b", "c", "d"}
 
 
-@weighted
 def test_integer_weights_answer_as_repeated_rows(tmp_path: Path) -> None:
     frame = visits()[["a", "b", "c", "d", "w", "outcome"]]
     frame.to_csv(tmp_path / "weighted.csv", index=False)
@@ -122,7 +116,6 @@ def test_integer_weights_answer_as_repeated_rows(tmp_path: Path) -> None:
     assert scores[0] == scores[1]
 
 
-@new_tasks
 def test_survival_is_ranked_and_predict_gives_the_risk(table: Path, tmp_path: Path) -> None:
     words = ("--time", "months", "--event", "died", "--model", tmp_path / "m", "--report", tmp_path / "r.html")
     shown, _ = call(*asked(table, *words, used=("months", "died")))
@@ -132,7 +125,6 @@ def test_survival_is_ranked_and_predict_gives_the_risk(table: Path, tmp_path: Pa
     assert len(predicted) == N
 
 
-@new_tasks
 @pytest.mark.parametrize(("task", "target"), [("counts", "visits"), ("ordered", "level")])
 def test_counts_and_ordered_classes(table: Path, tmp_path: Path, task: str, target: str) -> None:
     words = ("--target", target, "--task", task, "--model", tmp_path / "m", "--report", tmp_path / "r.html")
@@ -148,7 +140,6 @@ def test_several_numbers_at_once_are_named_in_the_predictions(table: Path, tmp_p
     assert call("predict", tmp_path / "m", table, "-q")[0].splitlines()[0] == "visits,months"
 
 
-@new_tasks
 def test_several_labels_at_once(table: Path, tmp_path: Path) -> None:
     words = ("--targets", "other,third", "--model", tmp_path / "m")
     shown, _ = call(*asked(table, *words, used=("other", "third")))

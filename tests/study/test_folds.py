@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,9 +123,6 @@ def test_folds_forward_in_time_by_the_command(patients: str, tmp_path: Path) -> 
     assert "3 folds forward in time, by day" in page.read_text()
 
 
-@pytest.mark.skipif(
-    "groups" not in inspect.signature(DualNetClassifier.fit).parameters, reason="fit takes no groups of rows yet"
-)
 def test_our_own_fit_is_told_of_the_groups(patients: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from maskrank.core.config import DEFAULT, PRESETS
 
