@@ -54,6 +54,15 @@ def test_the_features_of_all_labels_are_found(multilabel: DualNetClassifier) -> 
     assert "log-loss" in dict(facts(multilabel, seconds=1.0))["explained"]
 
 
+def test_rare_labels_are_judged_by_auc() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X[:, :2] > 1.6).astype(int)  # one row in twenty has a label
+    model = DualNetClassifier(2, random_state=0).fit(X, y)
+    assert model.metric_.name == "roc_auc"
+    assert model.baseline_score_ == 0.5
+
+
 def test_labels_are_predicted_in_columns(multilabel: DualNetClassifier, labelled) -> None:
     X, Y = labelled
     predicted, probabilities = multilabel.predict(X), multilabel.predict_proba(X)

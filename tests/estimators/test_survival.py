@@ -160,6 +160,12 @@ def test_bad_targets_are_named_in_a_line(y: Any, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_validation_rows_without_events_are_refused(patients: Any) -> None:
+    X, time, event = patients
+    with pytest.raises(ValueError, match="validation rows hold no event"):
+        DualNetSurvival(2).fit(X, (time, event), X_val=X[~event], y_val=(time[~event], event[~event]))
+
+
 def test_the_hazard_of_nelson_and_aalen_by_hand() -> None:
     """Events at 1 (of 4 at risk), at 2 (two of 3), and a censored row at 3."""
     hazard = CumulativeHazard.learn(np.array([1, 1, 1, 0]), np.array([1.0, 2.0, 2.0, 3.0]))

@@ -166,6 +166,7 @@ class DualNetBase(
         seed = resolve_seed(self.random_state)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
+        self._check_parts(training.target, validation.target)
         size, curve = self._choose_size(task, training, validation, table, seed)
         settings = self._settings(task, size, table)
         prepared = prepare(settings, training, validation)
@@ -253,6 +254,9 @@ class DualNetBase(
 
     def _check_split(self, target: Array) -> None:
         """Check that the rows can be split into training and validation rows."""
+
+    def _check_parts(self, training: Array, validation: Array) -> None:
+        """Check that training rows can be learned from, and that validation rows can judge."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -244,10 +244,13 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         if self._multilabel:
-            return LABEL_ACCURACY.name
-        counts = np.bincount(target, weights)
-        most = counts.max() / counts.sum()
-        return (ROC_AUC if most > self.config_.signal.frequent_class else ACCURACY).name
+            shares = np.average(target, axis=0, weights=weights)
+            most = np.maximum(shares, 1 - shares).mean()
+        else:
+            counts = np.bincount(target, weights)
+            most = counts.max() / counts.sum()
+        usual = LABEL_ACCURACY if self._multilabel else ACCURACY
+        return (ROC_AUC if most > self.config_.signal.frequent_class else usual).name
 
     def _target_document(self) -> dict[str, Any]:
         return {

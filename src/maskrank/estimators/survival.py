@@ -114,6 +114,11 @@ class DualNetSurvival(DualNetBase):
         if target[:, 0].sum() < 2:
             raise ValueError("y holds one event: at least 2 are needed, one to learn from and one to validate on")
 
+    def _check_parts(self, training: Array, validation: Array) -> None:
+        for part, rows, purpose in ((training, "training", "learn from"), (validation, "validation", "judge by")):
+            if not part[:, 0].any():
+                raise ValueError(f"the {rows} rows hold no event: at least one is needed, to {purpose}")
+
     def _decode(self, outputs: Tensor) -> Array:
         return outputs[:, 0].numpy()
 

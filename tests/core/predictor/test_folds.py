@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.predictor.folds import count_folds, make_folds
 
 CONFIG = DEFAULT.predictor
@@ -68,3 +69,15 @@ def test_of_very_many_validation_rows_some_judge_and_none_is_learned_from(genera
 )
 def test_the_fewer_validation_rows_the_more_folds(rows: int, validation: int, n_folds: int) -> None:
     assert count_folds(rows, validation, CONFIG) == n_folds
+
+
+def test_groups_of_many_validation_rows_judge_as_a_whole(generator: torch.Generator) -> None:
+    config = PredictorConfig(max_judging_rows=10)
+    groups = torch.arange(40) // 4
+    folds = make_folds(
+        torch.arange(100) % 2, 60, n_folds=1, config=config, generator=generator, validation_groups=groups
+    )
+    chosen = torch.zeros(40, dtype=torch.bool)
+    chosen[folds.held_out[0] - 60] = True
+    assert 0 < int(chosen.sum()) < 40
+    assert all(len(chosen[groups == group].unique()) == 1 for group in groups.unique())

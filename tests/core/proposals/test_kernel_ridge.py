@@ -55,6 +55,27 @@ def test_importance_is_the_slope_of_the_leave_one_out_error(generator: torch.Gen
     torch.testing.assert_close(importance, -torch.stack(slopes), rtol=1e-4, atol=1e-8)
 
 
+def test_rows_of_a_group_are_left_out_together(generator: torch.Generator) -> None:
+    x, target = table(generator, n=30, d=8)
+    groups = torch.arange(30) % 7
+    exponent = squared_distances(x) / 8
+    kernel, errors = torch.exp(-exponent) + 1 / 30, torch.zeros_like(target)
+    for group in range(7):
+        others = groups != group
+        penalised = kernel[others][:, others] + RIDGE * torch.eye(int(others.sum()), dtype=x.dtype)
+        weights = torch.linalg.solve(penalised, target[others])
+        errors[~others] = target[~others] - kernel[~others][:, others] @ weights
+    found = leave_one_out_error(exponent, target, ridge=RIDGE, groups=groups)
+    torch.testing.assert_close(found, errors.square().mean())
+
+
+def test_groups_of_one_row_are_rows(generator: torch.Generator) -> None:
+    x, target = table(generator, n=30, d=8)
+    exponent = squared_distances(x) / 8
+    each = leave_one_out_error(exponent, target, ridge=RIDGE, groups=torch.arange(30))
+    torch.testing.assert_close(each, leave_one_out_error(exponent, target, ridge=RIDGE))
+
+
 def test_errors_without_a_feature_are_those_of_a_mask_that_is_0_there(generator: torch.Generator) -> None:
     x = torch.randn((12, 9), generator=generator, dtype=torch.float64)
     target = torch.randn((12, 2), generator=generator, dtype=torch.float64)

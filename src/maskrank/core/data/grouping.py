@@ -23,6 +23,12 @@ def count_groups(groups: Tensor) -> int:
     return len(torch.unique(groups))
 
 
+def joined_groups(groups: Sequence[Tensor | None]) -> Tensor | None:
+    """The groups of several parts of a table in one; None where a part has none: (n,)."""
+    given = [some for some in groups if some is not None]
+    return torch.cat(given) if len(given) == len(groups) else None
+
+
 def deal_folds(groups: Tensor, y: Tensor, n_folds: int, *, generator: torch.Generator) -> Tensor:
     """A fold 0..n_folds-1 of about the same size for each row, none with part of a group: (n,).
 

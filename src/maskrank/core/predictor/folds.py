@@ -63,6 +63,7 @@ def make_folds(
     config: PredictorConfig,
     generator: torch.Generator,
     groups: Tensor | None = None,
+    validation_groups: Tensor | None = None,
 ) -> Folds:
     """Hold out the validation rows, which come last; in further folds other rows, no row in two folds.
 
@@ -76,9 +77,17 @@ def make_folds(
         Rows before the validation rows; at least one for each further fold.
     groups : Tensor (n_rows,) of int, optional
         Of the training rows; none is held out in part. At least as many as further folds.
+    validation_groups : Tensor (n - n_rows,) of int, optional
+        Of the validation rows: where these are too many to judge all, whole groups do.
     """
     numbers, n_validation = torch.arange(len(y)), len(y) - n_rows
-    held_out = [numbers[n_rows :: -(-n_validation // config.max_judging_rows)]]
+    every = -(-n_validation // config.max_judging_rows)
+    if every == 1 or validation_groups is None:
+        held_out = [numbers[n_rows::every]]
+    else:
+        parts = min(every, count_groups(validation_groups))
+        part = deal_folds(validation_groups, y[n_rows:], parts, generator=generator).cpu()
+        held_out = [n_rows + (part == 0).nonzero().squeeze(1)]
     if n_folds > 1:
         stride = max(n_folds - 1, n_rows // n_validation)
         if groups is None:

@@ -133,7 +133,15 @@ def fit_predictor(
     if learn_all and n_folds == 1 and len(validation) >= 2 * settings.min_judging_rows:
         half = min(settings.max_judging_rows, len(validation) // 2)
         settings = replace(settings, max_judging_rows=half)
-    folds = make_folds(y, len(rows), n_folds=n_folds, config=settings, generator=generator, groups=rows.groups)
+    folds = make_folds(
+        y,
+        len(rows),
+        n_folds=n_folds,
+        config=settings,
+        generator=generator,
+        groups=rows.groups,
+        validation_groups=validation.groups,
+    )
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
     members = _untrained(task, x[: len(rows)], worth, blocks, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(

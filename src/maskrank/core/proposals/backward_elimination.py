@@ -16,7 +16,8 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
-from maskrank.core.data.rows import Batch, Rows
+from maskrank.core.data.grouping import joined_groups
+from maskrank.core.data.rows import Batch, Rows, take_weights
 from maskrank.core.data.weights import joined_weights, mean_of_rows, normalised
 from maskrank.core.method.tasks import Task, weighted_mean
 from maskrank.core.proposals.kernel_ridge import Inputs, eliminate_by_kernel
@@ -71,7 +72,11 @@ def eliminate(
     n, d, blocks = len(target), parts[0].n_features, parts[0].blocks
     if few_rows(parts[0], config):
         features = _most_correlated(batches, target, d, int(config.kernel_work / n**2), wanted, config.clip)
-        x = replace(_kernel_inputs(batches, torch.cat([features, parts[0].required]), n), weights=weights)
+        x = _kernel_inputs(batches, torch.cat([features, parts[0].required]), n)
+        groups = joined_groups(
+            [take_weights(part.groups, batch.index) for part, batch in zip(parts, batches, strict=True)]
+        )
+        x = replace(x, weights=weights, groups=groups)
         exact = len(parts[0]) <= config.max_exact_rows
         order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:

@@ -6,13 +6,14 @@ are eliminated by it, as in recursive feature elimination (Guyon et al. 2002). O
 deletion and then some exchanges are evaluated: a derivative says little about the removal of one of five.
 
 Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together. A row of
-weight w has a ridge of its own, the common one over w, and counts by w in the mean of the leave-one-out errors.
+weight w has a ridge of its own, the common one over w, and counts by w in the mean of the leave-one-out errors. Rows
+of one group, such as those of one patient, are left out together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -38,12 +39,15 @@ class Inputs:
         The last so many features stay in the kernel.
     weights : Tensor (n,), optional
         Of the rows, of mean 1.
+    groups : Tensor (n,) of int, optional
+        Of the rows.
     """
 
     x: Tensor
     blocks: Blocks
     n_required: int = 0
     weights: Tensor | None = None
+    groups: Tensor | None = None
 
     @classmethod
     def single(cls, x: Tensor) -> Inputs:
@@ -65,11 +69,15 @@ class Inputs:
         required = torch.arange(self.n_features, len(self.blocks), device=features.device)
         features = torch.cat([features, required])
         x, blocks = self.x[:, self.blocks.columns_of(features)], self.blocks.only(features)
-        return Inputs(x, blocks, self.n_required, self.weights)
+        return replace(self, x=x, blocks=blocks)
 
     def distances(self) -> Tensor:
         """Squared distances of rows: (n, n)."""
         return squared_distances(self.x)
+
+    def error(self, exponent: Tensor, target: Tensor, *, ridge: float) -> Tensor:
+        """The leave-one-out error of these rows, see `leave_one_out_error`: (..., n, n), (n, outputs) -> (...)."""
+        return leave_one_out_error(exponent, target, ridge=ridge, weights=self.weights, groups=self.groups)
 
     def distances_of(self, feature: int) -> Tensor:
         """Squared distances of rows in one feature: (n, n)."""
@@ -137,13 +145,10 @@ def exchange(
         reduced = [distances - some.distances_of(out) for out in least_needed]
         added = [x.distances_of(j) for j in eliminated[: config.n_entering].tolist()]
         errors = torch.stack(
-            [
-                _errors(((fewer + one) * scale for one in added), target, config.kernel_ridge, x.weights)
-                for fewer in reduced
-            ]
+            [_errors(x, ((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
         )  # (leaving, entering)
         best = int(errors.argmin())
-        before = leave_one_out_error(distances * scale, target, ridge=config.kernel_ridge, weights=x.weights)
+        before = x.error(distances * scale, target, ridge=config.kernel_ridge)
         if not errors.flatten()[best] < (1 - config.min_gain) * before:
             break
         out, entering = least_needed[best // len(added)], best % len(added)
@@ -159,8 +164,7 @@ def best_inverse_width(x: Inputs, target: Tensor, start: float, config: Eliminat
     lowest, highest = config.kernel_widths
 
     def error(inverse_width: float) -> float:
-        exponent = distances * inverse_width
-        return float(leave_one_out_error(exponent, target, ridge=config.kernel_ridge, weights=x.weights))
+        return float(x.error(distances * inverse_width, target, ridge=config.kernel_ridge))
 
     errors = {start: error(start)}
     for factor in (0.5, 2.0):
@@ -189,8 +193,7 @@ def leave_one_out_importance(x: Inputs, target: Tensor, inverse_width: float = 1
         mask = torch.ones(len(x.blocks), dtype=x.x.dtype, device=x.x.device, requires_grad=True)
         of_columns = mask if x.blocks.is_single else mask[x.blocks.feature_of.to(mask.device)]
         distances = _distances((x.x * of_columns) @ x.x.t())
-        exponent = distances * (inverse_width / x.scale)
-        error = leave_one_out_error(exponent, target, ridge=ridge, weights=x.weights)
+        error = x.error(distances * (inverse_width / x.scale), target, ridge=ridge)
         (slope,) = torch.autograd.grad(error, mask)
     return -slope[: x.n_features]
 
@@ -199,19 +202,19 @@ def errors_without(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, rid
     """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
     distances, scale = x.distances(), inverse_width / x.scale
     exponents = ((distances - x.distances_of(j)) * scale for j in range(x.n_features))
-    return _errors(exponents, target, ridge, x.weights)
+    return _errors(x, exponents, target, ridge)
 
 
-def _errors(exponents: Iterable[Tensor], target: Tensor, ridge: float, weights: Tensor | None) -> Tensor:
+def _errors(x: Inputs, exponents: Iterable[Tensor], target: Tensor, ridge: float) -> Tensor:
     """Leave-one-out errors of several kernels, some at once."""
     waiting, errors = [], []
     for exponent in exponents:
         waiting.append(exponent)
         if len(waiting) == limits.KERNELS:
-            errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge, weights=weights))
+            errors.append(x.error(torch.stack(waiting), target, ridge=ridge))
             waiting = []
     if waiting:
-        errors.append(leave_one_out_error(torch.stack(waiting), target, ridge=ridge, weights=weights))
+        errors.append(x.error(torch.stack(waiting), target, ridge=ridge))
     return torch.cat(errors)
 
 
@@ -226,17 +229,30 @@ def _distances(products: Tensor) -> Tensor:
     return (squares.unsqueeze(0) + squares.unsqueeze(1) - 2 * products).clamp(min=0)
 
 
-def leave_one_out_error(exponent: Tensor, target: Tensor, *, ridge: float, weights: Tensor | None = None) -> Tensor:
+def leave_one_out_error(
+    exponent: Tensor,
+    target: Tensor,
+    *,
+    ridge: float,
+    weights: Tensor | None = None,
+    groups: Tensor | None = None,
+) -> Tensor:
     """Mean squared leave-one-out error of kernel ridge regressions with K = exp(-exponent): (..., n, n) -> (...).
 
-    The error of a row is its dual weight over the diagonal of the inverse; nothing is fitted again.
+    The error of a row is its dual weight over the diagonal of the inverse; nothing is fitted again. With groups (n,)
+    the rows of one are left out together: their errors solve the equations of the group's block of the inverse.
     """
     n = exponent.shape[-1]
     penalty = ridge * torch.eye(n, dtype=exponent.dtype, device=exponent.device)
     if weights is not None:
         penalty = penalty / weights.to(exponent)
     inverse = torch.linalg.inv(torch.exp(-exponent) + 1 / n + penalty)  # 1 / n stands for the intercept
-    errors: Tensor = (inverse @ target) / inverse.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
+    errors: Tensor
+    if groups is None:
+        errors = (inverse @ target) / inverse.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
+    else:
+        together = groups.unsqueeze(0) == groups.unsqueeze(1)
+        errors = torch.linalg.solve(inverse * together, inverse @ target)
     if weights is not None:
         return mean_of_rows(errors.square().mean(dim=-1), weights)
     return errors.square().mean(dim=(-2, -1))

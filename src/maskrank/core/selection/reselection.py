@@ -11,6 +11,7 @@ from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Pool
+from maskrank.core.data.grouping import joined_groups
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.weights import joined_weights
 from maskrank.core.method.construction import SearchSpace, build_trainer
@@ -42,7 +43,8 @@ def reselect(
     parts = [part.only(pool.features) for part in (rows, validation)]
     values, y = torch.cat([part.all().dense() for part in parts]), torch.cat([part.y for part in parts])
     weights = joined_weights([part.weights for part in parts], [len(part) for part in parts])
-    everything = Rows(values, y, parts[0].blocks, rows.n_required, weights)
+    groups = joined_groups([part.groups for part in parts])
+    everything = Rows(values, y, parts[0].blocks, rows.n_required, weights, groups)
     search = SearchSpace(pool, [(j,) for j in order], size)
     trainer = build_trainer(task, everything, parts[1], search, config=config, generator=generator)
     fine_tune_operator(trainer, optimal, batches=config.reselection.batches)
