@@ -47,7 +47,7 @@ class OnDask(Fits):
             self._client.submit(run_task, data, self._tasks[place], key=f"{name}-{place}", pure=False): place
             for place in sorted(places)
         }
-        self._arriving = as_completed(self._futures, with_results=True, raise_errors=False)
+        self._arriving = as_completed(self._futures, loop=self._client.loop, with_results=True, raise_errors=False)
 
     @property
     def workers(self) -> int:
