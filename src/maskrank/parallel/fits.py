@@ -82,10 +82,13 @@ class Deaths:
     def __init__(self) -> None:
         self._times: dict[int, int] = {}
 
+    def times(self, place: int) -> int:
+        return self._times.get(place, 0)
+
     def count(self, places: set[int]) -> list[tuple[int, Any]]:
         """Count one for these tasks; those that are given up, with the error that says so."""
         for place in places:
-            self._times[place] = self._times.get(place, 0) + 1
+            self._times[place] = self.times(place) + 1
         return [(place, died()) for place in sorted(places) if self._times[place] >= MOST_DEATHS]
 
 
