@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
@@ -14,7 +13,6 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-import torch
 
 from maskrank import DualNetClassifier
 from maskrank.datasets import make_orange_skin
@@ -23,6 +21,7 @@ from maskrank.parallel.backends import start_fits
 from maskrank.parallel.cluster import on_cluster
 from maskrank.parallel.fits import WorkerDiedError
 from maskrank.parallel.payload import Payload
+from tests.parallel import tasks
 
 X, Y, _ = make_orange_skin(120, random_state=0)
 QUICK: dict[str, Any] = {
@@ -45,76 +44,29 @@ def same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
     return all(np.array_equal(values, b[name]) for name, values in a.items())
 
 
-def finished(work: Callable[[Any], Any], tasks: list[Any], n_jobs: int = 1) -> list[Any]:
-    with start_fits(work, tasks, n_jobs=n_jobs) as fits:
+def finished(work: Callable[[Any], Any], numbers: list[int], n_jobs: int = 1) -> list[Any]:
+    with start_fits(work, numbers, n_jobs=n_jobs) as fits:
         found = dict(fits)
-    return [found[place] for place in range(len(tasks))]
-
-
-class Table:
-    """Counts how often it is packed."""
-
-    packed = 0
-
-    def __init__(self) -> None:
-        self.values = np.arange(300_000.0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        type(self).packed += 1
-        return self.__dict__
-
-
-def total(table: Table, factor: int) -> float:
-    return factor * float(table.values.sum())
-
-
-def about(array: np.ndarray, task: int) -> tuple[float, bool]:
-    """A number of an array, and whether it is read from a file."""
-    base: Any = array
-    while base is not None and not isinstance(base, np.memmap):
-        base = getattr(base, "base", None)
-    return float(array[task, 1]), base is not None
-
-
-def die_once(marks: str, task: int) -> int:
-    """Kill the worker the first time that task 1 comes by."""
-    mark = Path(marks) / str(task)
-    if task == 1 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return 10 * task
-
-
-def die(task: int) -> int:
-    if task == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return task
-
-
-def threads(task: int) -> tuple[int, int]:
-    """torch's threads, and those of joblib inside a fit."""
-    return torch.get_num_threads(), joblib.effective_n_jobs(-1)
-
-
-def fail(task: int) -> None:
-    raise KeyError(f"task {task}")
+    return [found[place] for place in range(len(numbers))]
 
 
 def check(work_of: Callable[[], dict[str, np.ndarray]], n_jobs: int = 1) -> None:
     """What holds on every backend of several processes."""
     assert same(work_of(), repeated())
-    Table.packed = 0
-    table = Table()
-    assert finished(partial(total, table), list(range(6)), n_jobs) == [total(table, factor) for factor in range(6)]
-    assert Table.packed == 1
-    assert finished(threads, [0, 1], n_jobs) == [(1, 1), (1, 1)]
+    tasks.Table.packed = 0
+    table = tasks.Table()
+    assert finished(partial(tasks.total, table), list(range(6)), n_jobs) == [
+        tasks.total(table, factor) for factor in range(6)
+    ]
+    assert tasks.Table.packed == 1
+    assert finished(tasks.threads, [0, 1], n_jobs) == [(1, 1), (1, 1)]
     with pytest.raises(KeyError, match="task 0"):
-        finished(fail, [0, 0, 0], n_jobs)
+        finished(tasks.fail, [0, 0, 0], n_jobs)
 
 
 def check_death(folder: Path) -> None:
     """A worker that is killed with -9 is replaced, and its fit is done again."""
-    assert finished(partial(die_once, str(folder)), [0, 1, 2, 3]) == [0, 10, 20, 30]
+    assert finished(partial(tasks.die_once, str(folder)), [0, 1, 2, 3]) == [0, 10, 20, 30]
 
 
 def check_files(folder: Path, n_jobs: int) -> None:
@@ -122,21 +74,21 @@ def check_files(folder: Path, n_jobs: int) -> None:
     np.save(folder / "table.npy", np.arange(40_000.0).reshape(10_000, 4))
     mapped = np.load(folder / "table.npy", mmap_mode="r")
     for array in (mapped, np.asarray(mapped)[5:], np.asfortranarray(mapped)):
-        assert finished(partial(about, array), [2, 3], n_jobs) == [about(array, 2), about(array, 3)]
+        assert finished(partial(tasks.about, array), [2, 3], n_jobs) == [tasks.about(array, 2), tasks.about(array, 3)]
 
 
 def test_processes_of_this_machine(tmp_path: Path) -> None:
     check(partial(repeated, 2), n_jobs=2)
     check_files(tmp_path, n_jobs=2)
     with joblib.parallel_config(backend="threading", n_jobs=2):  # processes in place of threads
-        assert os.getpid() not in finished(_pid, [0, 1], n_jobs=2)
+        assert os.getpid() not in finished(tasks.pid, [0, 1], n_jobs=2)
     with joblib.parallel_config(backend="sequential"):
-        assert finished(_pid, [0, 1], n_jobs=2) == [os.getpid()] * 2
+        assert finished(tasks.pid, [0, 1], n_jobs=2) == [os.getpid()] * 2
 
 
 def test_a_fit_that_kills_every_worker_is_given_up_and_the_others_are_done() -> None:
-    zero, one, two = finished(die, [0, 1, 2], n_jobs=2)
-    assert (zero, two) == (0, 2)
+    one, two = finished(tasks.die, [1, 2], n_jobs=2)
+    assert two == 2
     assert isinstance(one, WorkerDiedError)
     assert "out of memory?" in str(one)
 
@@ -147,7 +99,7 @@ def test_a_dask_cluster(cluster: str, tmp_path: Path) -> None:
         check(repeated)
         check_files(tmp_path, n_jobs=1)
         check_death(tmp_path)
-        zero, one, two = finished(die, [0, 1, 2])
+        zero, one, two = finished(tasks.die, [0, 1, 2])
         assert (zero, two) == (0, 2)
         assert isinstance(one, WorkerDiedError)
 
@@ -186,7 +138,3 @@ def test_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             check_death(tmp_path)
     finally:
         ray.shutdown()
-
-
-def _pid(task: int) -> int:
-    return os.getpid()

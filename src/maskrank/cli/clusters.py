@@ -29,6 +29,8 @@ def many_fits(command: Callable[..., None]) -> Callable[..., None]:
         if address is None:
             command(*args, **options)
             return
+        if options.get("repeats") == 0:
+            raise ValueError(f"--cluster {address} goes with --repeats: one fit runs in one process")
         from maskrank.parallel.cluster import on_cluster
 
         with on_cluster(address) as warnings:

@@ -126,8 +126,6 @@ def rank(
     wanted = _size(size)
     if max_size is not None and wanted != "auto":
         raise ValueError(f"--max-size {max_size} goes with --size auto")
-    if cluster is not None and not repeats:
-        raise ValueError(f"--cluster {cluster} goes with --repeats: one fit runs in one process")
     check_metric(metric)
     question = ask(
         target,

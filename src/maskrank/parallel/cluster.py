@@ -15,7 +15,8 @@ from joblib import parallel_config
 if TYPE_CHECKING:
     from distributed import Client
 
-_PATIENCE = 4  # seconds for the scheduler to answer, and again for its first worker to be there
+_PATIENCE = 4  # seconds for the scheduler to answer
+_STARTING = 30  # seconds for its first worker to be there
 
 
 @contextmanager
@@ -52,11 +53,10 @@ def on_cluster(address: str) -> Iterator[list[str]]:
                 )
             )
         try:
-            client = stack.enter_context(Client(where, timeout=_PATIENCE, set_as_default=False))
-        except (OSError, ValueError) as error:
-            raise ConnectionError(
-                f"no Dask scheduler answers at {address}: is `dask scheduler` running there?"
-            ) from error
+            client = Client(where, timeout=_PATIENCE, set_as_default=False)
+        except OSError as error:
+            raise _unreachable(address) from error
+        stack.enter_context(client)
         _await_workers(client, address)
         check_workers(client)
         stack.enter_context(parallel_config(backend="dask", client=client))
@@ -75,10 +75,12 @@ def _local_workers(address: str) -> int | None:
 
 
 def _check_reachable(address: str) -> None:
-    """A look at the port alone, which is quicker than Dask's tries."""
+    """A look at the port alone: Dask would try again and again, or wait for ever for the greeting of a scheduler."""
     place = urlsplit(address)
     try:
-        socket.create_connection((place.hostname, place.port), timeout=_PATIENCE).close()
+        with socket.create_connection((place.hostname, place.port), timeout=_PATIENCE) as connection:
+            if place.scheme == "tcp" and not connection.recv(1):  # with TLS the client has the first word
+                raise ConnectionResetError
     except OSError as error:
         raise _unreachable(address) from error
 
@@ -89,7 +91,7 @@ def _unreachable(address: str) -> ConnectionError:
 
 def _await_workers(client: Client, address: str) -> None:
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=_STARTING)
     except TimeoutError:
         raise ConnectionError(
             f"the scheduler at {address} has no workers: `dask worker {address}` starts one"

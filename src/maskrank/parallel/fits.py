@@ -54,6 +54,8 @@ class Fits(ABC):
             return []
         found = [(place, result) for place, result in self._arrived(wait) if place in self._open]
         self._open.difference_update(place for place, _ in found)
+        if not self._open:
+            self._end()
         return found
 
     @abstractmethod
@@ -70,6 +72,10 @@ class Fits(ABC):
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if self._open:
             self._stop(error)
+
+    def _end(self) -> None:
+        """Clean up after the last result."""
+        return
 
     def _stop(self, error: BaseException | None) -> None:
         """Give up what still runs; in this process nothing does."""

@@ -87,7 +87,7 @@ def stamp(path: str | Path) -> Stamp | None:
     return facts.st_size, facts.st_mtime_ns
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # functions of a notebook are packed, too
+class _Pickler(cloudpickle.Pickler):  # functions of a notebook are packed, too
     """Keeps the buffers of arrays apart; arrays in files that the workers see are packed as their place."""
 
     def __init__(

@@ -33,10 +33,11 @@ class InProcesses(Fits):
         self._rounds = [[place] for place in sorted(alone, reverse=True)]  # the next one last
         if alone < places:
             self._rounds.append(sorted(places - alone))
-        self._next_round()
+        if self._rounds:
+            self._next_round()
 
     def _next_round(self) -> None:
-        places = self._rounds.pop() if self._rounds else []
+        places = self._rounds.pop()
         self._begun: set[int] = set()
         self._n_arrived = 0
         self._parallel = Parallel(
@@ -65,6 +66,10 @@ class InProcesses(Fits):
             self._start(still_open - {place for place, _ in given_up})
             found += given_up
         return found
+
+    def _end(self) -> None:
+        for _ in self._running:  # joblib warns of a generator that is not used up
+            pass
 
     def _stop(self, error: BaseException | None) -> None:
         with suppress(BaseException):  # closing the generator would warn of unused results
