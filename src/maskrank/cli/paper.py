@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import console, listed, polite, typed_command, whole_numbers
 from maskrank.cli.options import DataDir, Jobs, Quiet, Report, Verbose
 from maskrank.cli.voice import Voice
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 
 
 @polite
+@many_fits
 def study(
     name: Annotated[str, typer.Argument(help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all.")],
     data_dir: DataDir = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the results; study-NAME if not given.")] = None,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume a run that was stopped.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller version, of a few minutes.")] = False,
     methods: Annotated[str | None, typer.Option(help="Some methods only, separated by commas.")] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import (
     check_distinct,
     console,
@@ -48,6 +49,7 @@ Size = int | float | str | None  # as the estimators take it
 
 
 @polite
+@many_fits
 def rank(
     data: Data,
     target: Target = None,
@@ -98,6 +100,7 @@ def rank(
     seed: Seed = 0,
     repeats: Annotated[int, typer.Option(help="Refit on so many random 80 % subsamples, to measure stability.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel; one per core if not given.")] = None,
+    cluster: Cluster = None,
     json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
     csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
     report: Report = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import (
     check_distinct,
     console,
@@ -47,6 +48,7 @@ Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to
 
 
 @polite
+@many_fits
 def compare(
     data: Data,
     target: Target = None,
@@ -63,6 +65,7 @@ def compare(
     strict: Strict = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,
@@ -110,6 +113,7 @@ def compare(
 
 
 @polite
+@many_fits
 def sweep(
     data: Data,
     target: Target = None,
@@ -127,6 +131,7 @@ def sweep(
     strict: Strict = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,

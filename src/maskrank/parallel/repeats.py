@@ -1,18 +1,17 @@
-"""Independent fits in processes of this machine, beside the fit of this process."""
+"""Independent fits beside the fit of this process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from maskrank.core.recorder import Callback, Progress
+from maskrank.parallel.backends import start_fits
 
 if TYPE_CHECKING:
     from maskrank.terminal.progress_bar import FitsBar
@@ -34,7 +33,7 @@ class Repeats(Callback):
     seed : int
         The seeds of the fits are spawned from it, so they do not depend on ``n_jobs``.
     n_jobs : int or None
-        Processes, as joblib counts them; with None or 1 the fits run in this process, in `results`.
+        See `start_fits`; with one process the fits run in this one, in `results`.
     verbose : int
         1 shows a progress bar over all fits on standard error.
     """
@@ -42,19 +41,19 @@ class Repeats(Callback):
     def __init__(
         self, rank: Callable[[SeedSequence], tuple[Array, Array]], n: int, *, seed: int, n_jobs: Any, verbose: int
     ) -> None:
-        # Processes whatever the user's joblib context says: torch's number of threads, and the global random state
-        # that a net of the user's own draws from, belong to a whole process.
-        self._parallel = Parallel(n_jobs=n_jobs, backend="loky", batch_size=1, return_as="generator")
-        self._tasks = [delayed(rank)(child) for child in SeedSequence(seed).spawn(n)]
+        self._rank, self._n_jobs = rank, n_jobs
+        self._seeds = SeedSequence(seed).spawn(n)
+        self._found: dict[int, tuple[Array, Array]] = {}
         self._verbose = verbose
         self._bar: FitsBar | None = None
 
     def __enter__(self) -> Repeats:
-        self._running = self._parallel(self._tasks)
+        self._fits = start_fits(self._rank, self._seeds, n_jobs=self._n_jobs)
         if self._verbose:
             from maskrank.terminal.progress_bar import FitsBar
 
-            self._bar = FitsBar(len(self._tasks) + 1).__enter__()
+            self._bar = FitsBar(len(self._seeds) + 1).__enter__()
+            self._bar.workers(self._fits.workers)
         return self
 
     def __exit__(
@@ -62,12 +61,10 @@ class Repeats(Callback):
     ) -> None:
         if self._bar is not None:
             self._bar.__exit__(kind, error, trace)
-        if error is not None:
-            with suppress(BaseException):  # raised again here; closing the generator would warn of unused results
-                self._running.throw(error)
+        self._fits.__exit__(kind, error, trace)
 
     def __call__(self, progress: Progress) -> None:
-        self._show(self._parallel.n_completed_tasks)
+        self._keep(self._fits.take())
 
     def on_stage(self, stage: str) -> None:
         """Name a stage of the fit in this process."""
@@ -75,19 +72,24 @@ class Repeats(Callback):
 
     def results(self) -> tuple[Array, Array]:
         """Ranks and scores of all fits: (n, d) each."""
-        found = []
         self._name("fits: repeats")
-        self._show(1 + self._parallel.n_completed_tasks)
-        for result in self._running:
-            found.append(result)
-            self._show(1 + self._parallel.n_completed_tasks)
-        ranks, scores = zip(*found, strict=True)
+        self._keep([], own=1)
+        for one in self._fits:
+            self._keep([one], own=1)
+        ranks, scores = zip(*(self._found[place] for place in range(len(self._seeds))), strict=True)
         return np.stack(ranks), np.stack(scores)
+
+    def _keep(self, results: list[tuple[int, Any]], *, own: int = 0) -> None:
+        """Keep results; with the fit of this process, so many are done."""
+        for place, result in results:
+            if isinstance(result, Exception):
+                raise result
+            self._found[place] = result
+        if self._bar is not None:
+            self._bar.show(len(self._found) + own)
+            if results:
+                self._bar.workers(self._fits.workers)
 
     def _name(self, what: str) -> None:
         if self._bar is not None:
             self._bar.name(what)
-
-    def _show(self, done: int) -> None:
-        if self._bar is not None:
-            self._bar.show(done)

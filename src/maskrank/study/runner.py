@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
-
+from maskrank.parallel.backends import start_fits
 from maskrank.terminal.progress_bar import FitsBar
 
 Job = dict[str, Any]  # what tells it from others
@@ -63,13 +62,17 @@ def run_jobs(
     for job in open_jobs:
         groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)
     failed: dict[tuple[Any, ...], Result] = {}
-    waiting = [_title(group[0]) for group in reversed(groups.values())] if n_jobs == 1 else []  # the next one last
-    with _appending(file) as note, FitsBar(len(jobs), done=len(jobs) - len(open_jobs), quiet=quiet) as bar:
+    tasks = list(groups.values())
+    with (
+        _appending(file) as note,
+        FitsBar(len(jobs), done=len(jobs) - len(open_jobs), quiet=quiet) as bar,
+        start_fits(partial(_attempt, work), tasks, n_jobs=n_jobs) as fits,
+    ):
+        waiting = [_title(group[0]) for group in reversed(tasks)] if fits.workers == 1 else []  # the next one last
         bar.name(waiting.pop() if waiting else "fits")
-        running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(_attempt)(work, group) for group in groups.values()
-        )
-        for lines in running:
+        bar.workers(fits.workers)
+        for place, result in fits:
+            lines = [_failed(job, result) for job in tasks[place]] if isinstance(result, Exception) else result
             for line in lines:
                 note(json.dumps(line))
                 (failed if "error" in line else done)[_key(line, names)] = line
@@ -77,6 +80,7 @@ def run_jobs(
                     told(line)
             bar.advance(len(lines))
             bar.name(waiting.pop() if waiting else "fits")
+            bar.workers(fits.workers)
     keys = [_key(job, names) for job in jobs]
     return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
 
@@ -123,7 +127,11 @@ def _attempt(work: Callable[[list[Job]], list[Result]], jobs: list[Job]) -> list
     try:
         return [{**job, **result} for job, result in zip(jobs, work(jobs), strict=True)]
     except Exception as error:
-        return [{**job, "error": f"{type(error).__name__}: {error}"} for job in jobs]
+        return [_failed(job, error) for job in jobs]
+
+
+def _failed(job: Job, error: Exception) -> Result:
+    return {**job, "error": f"{type(error).__name__}: {error}"}
 
 
 def _lines(file: Path, names: Sequence[str]) -> list[Result]:

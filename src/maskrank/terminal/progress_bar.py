@@ -100,7 +100,7 @@ class ProgressBar(Callback):
 
 
 class FitsBar:
-    """Shows how many of several fits are done, and the time that is left; use it as a context manager.
+    """Shows how many of several fits are done, by how many workers, and the time that is left; a context manager.
 
     Parameters
     ----------
@@ -119,6 +119,7 @@ class FitsBar:
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[workers]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -126,7 +127,7 @@ class FitsBar:
             transient=True,
             disable=quiet or not console.is_terminal,
         )
-        self._task = self._bar.add_task("fits", total=total, completed=done)
+        self._task = self._bar.add_task("fits", total=total, completed=done, workers="")
         self._done = done
 
     def __enter__(self) -> FitsBar:
@@ -147,6 +148,10 @@ class FitsBar:
     def name(self, stage: str) -> None:
         """Name what is running."""
         self._bar.update(self._task, description=stage)
+
+    def workers(self, n: int) -> None:
+        """Show how many processes there are, where the fits are not all in this one."""
+        self._bar.update(self._task, workers="" if n == 1 else f"{n} workers")
 
     def advance(self, more: int) -> None:
         """Add to the number of finished fits."""

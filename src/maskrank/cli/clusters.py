@@ -1,0 +1,40 @@
+"""The option ``--cluster`` of commands that are many fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from maskrank.cli.voice import Voice
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Run fits on a Dask cluster: tcp://HOST:8786 of its scheduler, or local:N for N processes of this "
+        "machine; as many at a time as it has workers.",
+    ),
+]
+
+
+def many_fits(command: Callable[..., None]) -> Callable[..., None]:
+    """Run a command with its fits on the cluster that its option ``cluster`` names, if any."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        address = options.get("cluster")
+        if address is None:
+            command(*args, **options)
+            return
+        if options.get("repeats") == 0:
+            raise ValueError(f"--cluster {address} goes with --repeats: one fit runs in one process")
+        from maskrank.parallel.cluster import on_cluster
+
+        with on_cluster(address) as warnings:
+            Voice(quiet=options["quiet"], verbose=options["verbose"]).warn(warnings)
+            command(*args, **options)
+
+    return run

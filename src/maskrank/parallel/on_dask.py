@@ -1,0 +1,116 @@
+"""Fits on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from distributed import KilledWorker, as_completed, get_worker
+
+from maskrank.parallel.fits import Deaths, Fits, died, run_task
+from maskrank.parallel.payload import PACKAGES, Payload, check_versions, stamp, versions
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class OnDask(Fits):
+    """Fits on the workers of a Dask cluster, as many at a time as it has.
+
+    The data goes to every worker once. The scheduler gives the fits of a worker that dies to others.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Client, work: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
+        super().__init__(tasks)
+        check_workers(client)
+        self._client = client
+        self._payload = Payload(work, is_shared=self._is_shared)
+        self._deaths = Deaths()
+        self._submit(self._open)
+
+    def _is_shared(self, path: Path) -> bool:
+        here = stamp(path)
+        return all(there == here for there in self._client.run(stamp, path).values())
+
+    def _submit(self, places: Iterable[int]) -> None:
+        data = self._client.scatter(self._payload, broadcast=True, hash=False)
+        name = f"maskrank-fit-{uuid4().hex}"
+        self._futures = {
+            self._client.submit(run_task, data, self._tasks[place], key=f"{name}-{place}", pure=False): place
+            for place in sorted(places)
+        }
+        self._arriving = as_completed(self._futures, loop=self._client.loop, with_results=True, raise_errors=False)
+
+    @property
+    def workers(self) -> int:
+        return len(self._client.nthreads())
+
+    def _arrived(self, wait: bool) -> list[tuple[int, Any]]:
+        if not wait and not self._arriving.has_ready():
+            return []
+        found, lost = [], set()
+        for future, result in self._arriving.next_batch():
+            place = self._futures.pop(future)
+            if future.status == "finished":
+                found.append((place, result))
+            elif future.status != "error":
+                lost.add(place)  # with the last worker that had the data
+            elif isinstance(result[1], KilledWorker):
+                found.append((place, died()))
+            else:
+                raise result[1].with_traceback(result[2])
+        if lost:
+            lost.update(self._futures.values())
+            given_up = self._deaths.count(lost)
+            self._submit(lost - {place for place, _ in given_up})
+            found += given_up
+        return found
+
+    def _stop(self, error: BaseException | None) -> None:
+        self._client.cancel(list(self._futures))
+
+
+def workers_are_threads(client: Client) -> bool:
+    """Whether the workers are threads of this process."""
+    return bool(client.scheduler.address.startswith("inproc://"))
+
+
+def is_worker() -> bool:
+    """Whether this is a task of a worker already."""
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def check_workers(client: Client) -> None:
+    """Refuse workers whose results might differ from those here.
+
+    Raises
+    ------
+    ImportError
+        A worker has another version of Python, maskrank or torch, or none.
+    """
+    ours = {"Python": _minor(platform.python_version()), **versions()}
+    theirs: dict[str, dict[str, str]] = {
+        worker: {"Python": _minor(found)} for worker, found in client.run(platform.python_version).items()
+    }
+    for name in PACKAGES:
+        for worker, found in client.run(version, name, on_error="return").items():
+            if worker in theirs:
+                theirs[worker][name] = found.partition("+")[0] if isinstance(found, str) else "missing"
+    for worker, found in theirs.items():
+        check_versions(dict.fromkeys(ours, "missing") | found, ours, f"the worker {worker}")
+
+
+def _minor(python: str) -> str:
+    return ".".join(python.split(".")[:2])

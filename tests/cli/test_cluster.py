@@ -1,0 +1,68 @@
+"""``--cluster``: bad addresses end with one line; the table of a run on a cluster is that of one process."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from maskrank.cli import app
+from maskrank.datasets import make_orange_skin
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    X, y, _ = make_orange_skin(80, random_state=0)
+    path = tmp_path / "skin.csv"
+    pd.DataFrame(X, columns=[f"f{i}" for i in range(10)]).assign(y=y).to_csv(path, index=False)
+    return str(path)
+
+
+def fail(*words: str) -> str:
+    """The one line of a command that ends with exit code 2."""
+    done = CliRunner().invoke(app, list(words))
+    assert done.exit_code == 2
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_a_scheduler_that_does_not_answer_is_named_within_seconds(table: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"  # bound, but nobody listens
+        for command in (
+            ["rank", table, "--repeats", "2"],
+            ["compare", table],
+            ["sweep", table],
+            ["study", "synthetic"],
+        ):
+            started = time.monotonic()
+            line = fail(*command, "--cluster", address)
+            assert line == f"maskrank: no Dask scheduler answers at {address}: is `dask scheduler` running there?"
+            assert time.monotonic() - started < 10
+
+
+def test_something_else_than_a_scheduler_is_named_within_seconds(table: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        assert "no Dask scheduler answers" in fail("compare", table, "--cluster", address)
+
+
+@pytest.mark.parametrize("address", ["local", "local:0", "somewhere", "tcp://host", "http://host:8786"])
+def test_an_address_must_be_one(table: str, address: str) -> None:
+    assert f"cluster {address}: tcp://HOST:PORT of a Dask scheduler" in fail("compare", table, "--cluster", address)
+
+
+def test_without_dask_the_extra_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert fail("compare", table, "--cluster", "local:2").endswith('pip install "maskrank[cluster]"')
+
+
+def test_a_single_fit_needs_no_cluster(table: str) -> None:
+    line = fail("rank", table, "--target", "y", "--cluster", "local:1")
+    assert "goes with --repeats" in line

@@ -1,0 +1,54 @@
+"""A Dask cluster of two worker processes, started as users do: by the commands of Dask."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the scheduler; a fit whose worker dies twice is given up."""
+    folder = tmp_path_factory.mktemp("cluster")
+    dask = str(Path(sys.executable).parent / "dask")
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src"))),  # tests send functions of their own
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    }
+    file = folder / "scheduler.json"
+    commands = [
+        ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)],
+        ["worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"],
+    ]
+    with (folder / "log").open("w") as log:
+        running = [
+            subprocess.Popen(
+                [dask, *words], stdout=log, stderr=log, cwd=folder, env=surroundings, start_new_session=True
+            )
+            for words in commands
+        ]
+        try:
+            yield _address(file)
+        finally:
+            for process in reversed(running):
+                os.killpg(process.pid, signal.SIGKILL)  # with the processes that the workers run in
+                process.wait()
+
+
+def _address(file: Path) -> str:
+    for _ in range(600):
+        if file.exists() and (text := file.read_text()):
+            return str(json.loads(text)["address"])
+        time.sleep(0.1)
+    raise TimeoutError("no scheduler")
