@@ -25,6 +25,8 @@ class Voice:
         if quiet and verbose:
             raise ValueError("--quiet and --verbose exclude each other: give one of them")
         self.quiet, self.verbose = quiet, verbose
+        self._started = time.perf_counter()
+        self._reading = 0.0
         self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
 
     def warn(self, lines: Sequence[str], *, always: bool = False) -> None:
@@ -37,6 +39,11 @@ class Voice:
         if files and not self.quiet:
             typer.echo(f"written: {', '.join(files)}", err=True)
 
+    def waited(self, fitting: float) -> str:
+        """The time since the command began, and what of it was reading and fitting."""
+        total = time.perf_counter() - self._started
+        return f"{total:.1f} s, of which reading {self._reading:.1f} s and fitting {fitting:.1f} s"
+
     def tell(self, line: str) -> None:
         """A line with ``--verbose`` alone."""
         if self.verbose:
@@ -44,6 +51,7 @@ class Voice:
 
     def tell_table(self, table: Table, dropped: Sequence[str], seconds: float) -> None:
         """What was read, and which columns are used."""
+        self._reading = seconds
         if not self.verbose:
             return
         from maskrank.tables import describe_columns

@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maskrank.core.scoring.ranking import Ranking
 
 STAGES = ("propose", "explore", "search", "calibrate", "tournament", "score", "predict")
 
@@ -49,6 +52,12 @@ class Callback:
 
     def on_fact(self, fact: str) -> None:
         """What a stage found, in a line."""
+
+    def on_begin(self, history: History, names: Sequence[str]) -> None:
+        """A fit begins: its history, which grows, and the features that ``optimal`` numbers."""
+
+    def on_ranking(self, ranking: Ranking) -> None:
+        """The features are chosen and scored; the predictor is still to be made."""
 
 
 class _FunctionCallback(Callback):
@@ -117,15 +126,21 @@ class Recorder:
     max_batches : int
     callbacks : sequence of callable
         `Callback` objects, or plain functions of a `Progress`.
+    names : sequence of str
+        Of the features of the table.
     """
 
-    def __init__(self, max_batches: int, callbacks: Sequence[Callable[[Progress], Any]] = ()) -> None:
+    def __init__(
+        self, max_batches: int, callbacks: Sequence[Callable[[Progress], Any]] = (), names: Sequence[str] = ()
+    ) -> None:
         self.history = History()
         self.batch = 0
         self.max_batches = max_batches
         self._callbacks = [call if isinstance(call, Callback) else _FunctionCallback(call) for call in callbacks]
         self._since = time.perf_counter()
         self._stage = ""
+        for callback in self._callbacks:
+            callback.on_begin(self.history, names)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -147,6 +162,11 @@ class Recorder:
         self.history.facts.append(fact)
         for callback in self._callbacks:
             callback.on_fact(fact)
+
+    def ranked(self, ranking: Ranking) -> None:
+        """Tell of the ranking, as soon as there is one."""
+        for callback in self._callbacks:
+            callback.on_ranking(ranking)
 
     def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()

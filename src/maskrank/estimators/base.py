@@ -42,12 +42,20 @@ from maskrank.estimators.row_weights import check_groups, check_several_groups, 
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability, rank_subsample
+from maskrank.estimators.stopping import StoppingMixin, unfitted_when_stopped
 from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
 
 
 class DualNetBase(
-    ExplanationMixin, PredictionMixin, JudgingMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator
+    StoppingMixin,
+    ExplanationMixin,
+    PredictionMixin,
+    JudgingMixin,
+    DisplayMixin,
+    StorageMixin,
+    SelectorMixin,
+    BaseEstimator,
 ):
     """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
@@ -112,6 +120,7 @@ class DualNetBase(
         self.verbose = verbose
         self.random_state = random_state
 
+    @unfitted_when_stopped
     def fit(
         self,
         X: Any,
@@ -173,20 +182,22 @@ class DualNetBase(
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
             trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True)
-            self.stability_ = None if repeats is None else Stability.of(table.names, *repeats.results(), size=size)
-
-        self._frame_kind, self._table = kind, table
-        self.task_ = task
-        self.config_ = trained.config
-        self.history_ = trained.history
-        self.size_curve_ = SizeCurve.joined(trained.curve, curve)
-        self.predictor_ = trained.predictor.cpu().double()
-        self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
-        self._set_ranking(trained.ranking)
-        self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
-        self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
-        self._y_scaling = prepared.y_scaling
-        self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
+            self._frame_kind, self._table = kind, table
+            self.task_ = task
+            self.config_ = trained.config
+            self.history_ = trained.history
+            self.size_curve_ = SizeCurve.joined(trained.curve, curve)
+            self.predictor_ = trained.predictor.cpu().double()
+            self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
+            self._set_ranking(trained.ranking)
+            self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
+            self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
+            self._y_scaling = prepared.y_scaling
+            self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
+            self.stability_ = None
+            if repeats is not None:
+                self._course.waits_for(repeats, self)
+                self.stability_ = Stability.of(table.names, *repeats.results(), size=size)
         return self
 
     def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
@@ -326,8 +337,8 @@ class DualNetBase(
 
     @contextmanager
     def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
-        """The user's callbacks, and a progress bar where one is wanted."""
-        callbacks = self._checked_callbacks()
+        """The user's callbacks, what a stop is told from, and a progress bar where one is wanted."""
+        callbacks = (*self._checked_callbacks(), self._course)
         if repeats is not None:
             yield (*callbacks, repeats)
         elif self.verbose:

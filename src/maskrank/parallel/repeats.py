@@ -48,6 +48,7 @@ class Repeats(Callback):
         self._tasks = [delayed(rank)(child) for child in SeedSequence(seed).spawn(n)]
         self._verbose = verbose
         self._bar: FitsBar | None = None
+        self.found: list[tuple[Array, Array]] = []  # ranks and scores of the fits that are done, while they arrive
 
     def __enter__(self) -> Repeats:
         self._running = self._parallel(self._tasks)
@@ -66,6 +67,9 @@ class Repeats(Callback):
             with suppress(BaseException):  # raised again here; closing the generator would warn of unused results
                 self._running.throw(error)
 
+    def __len__(self) -> int:
+        return len(self._tasks)
+
     def __call__(self, progress: Progress) -> None:
         self._show(self._parallel.n_completed_tasks)
 
@@ -75,13 +79,12 @@ class Repeats(Callback):
 
     def results(self) -> tuple[Array, Array]:
         """Ranks and scores of all fits: (n, d) each."""
-        found = []
         self._name("fits: repeats")
         self._show(1 + self._parallel.n_completed_tasks)
         for result in self._running:
-            found.append(result)
+            self.found.append(result)
             self._show(1 + self._parallel.n_completed_tasks)
-        ranks, scores = zip(*found, strict=True)
+        ranks, scores = zip(*self.found, strict=True)
         return np.stack(ranks), np.stack(scores)
 
     def _name(self, what: str) -> None:
