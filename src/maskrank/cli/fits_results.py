@@ -59,8 +59,9 @@ class FitsResults:
         """Fits that failed, in the order of the jobs."""
         return [line for line in self._ordered() if "error" in line]
 
-    def finish(self) -> None:
-        """Show and write all fits."""
+    def finish(self, fits: pd.DataFrame, failed: Sequence[Result]) -> None:
+        """Show and write all fits, which `compare_methods` returned."""
+        self._lines = [*fits.to_dict("records"), *failed]
         self._give()
 
     def leave(self) -> str:

@@ -88,9 +88,10 @@ class Outputs:
             self._done.append(kind)
             typer.echo(f"maskrank: {self._paths[kind]} is not written: {reason}", err=True)
 
-    def finish(self, voice: Voice) -> None:
-        """Tell what was written, and end with exit code 1 where something could not be."""
-        voice.written(self._written)
+    def finish(self, voice: Voice | None = None) -> None:
+        """Tell what was written, where there is a voice, and end with exit code 1 where something could not be."""
+        if voice is not None:
+            voice.written(self._written)
         for line in self._problems:
             typer.echo(f"maskrank: {one_line(line)}", err=True)
         if self._problems:

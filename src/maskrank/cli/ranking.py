@@ -167,17 +167,29 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
 
     Example: maskrank demo --report demo.html
     """
-    from maskrank.terminal.demo import run_demo
+    from maskrank.report import RankingSection, ranking_report
+    from maskrank.terminal.demo import PROBLEMS, run_demo
 
-    voice = Voice(quiet=quiet, verbose=verbose)
-    run_demo(
-        console(),
-        report=report,
-        verbose=0 if quiet else 1,
-        callbacks=voice.listeners,
-        after_fit=voice.tell_model,
-    )
-    voice.written([] if report is None else [report])
+    voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
+    sections: list[RankingSection] = []
+
+    def write() -> str:
+        title = "maskrank: the three problems of the paper"
+        if sections:
+            outputs.write("report", lambda: ranking_report(title, sections, command="maskrank demo"))
+        outputs.leave_out("report", "no fit is done")
+        return f"{len(sections)} of {len(PROBLEMS)} problems are in the report" if report is not None else ""
+
+    with leaving(write):
+        run_demo(
+            console(),
+            done=None if report is None else sections.append,
+            verbose=0 if quiet else 1,
+            callbacks=voice.listeners,
+            after_fit=voice.tell_model,
+        )
+        write()
+    outputs.finish(voice)
 
 
 def _size(text: str | None) -> Size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from maskrank.cli.common import table_facts, typed_command
@@ -110,6 +111,12 @@ class RankingResults:
         ]
 
     def _page(
+        self, model: DualNetBase, summary: list[tuple[str, str]], seconds: float, *, complete: bool, in_haste: bool
+    ) -> str:
+        with nullcontext() if in_haste else self._voice.busy("report"):
+            return self._made_page(model, summary, seconds, complete=complete, in_haste=in_haste)
+
+    def _made_page(
         self, model: DualNetBase, summary: list[tuple[str, str]], seconds: float, *, complete: bool, in_haste: bool
     ) -> str:
         from maskrank.estimators.all_features import all_features_figures

@@ -83,7 +83,7 @@ def compare(
     results = Comparison(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
     shield_children()
     with leaving(results.leave):
-        compare_methods(
+        fits, failed = compare_methods(
             table,
             chosen,
             [size],
@@ -94,8 +94,8 @@ def compare(
             quiet=quiet,
             told=results.told,
         )
-        results.finish()
-    _finish(outputs, results.failed, voice)
+        results.finish(fits, failed)
+    _finish(outputs, failed, voice)
 
 
 @polite
@@ -144,9 +144,11 @@ def sweep(
     if jobs > 1:
         shield_children()
     with leaving(results.leave):
-        compare_methods(table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=results.told)
-        results.finish()
-    _finish(outputs, results.failed, voice)
+        fits, failed = compare_methods(
+            table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=results.told
+        )
+        results.finish(fits, failed)
+    _finish(outputs, failed, voice)
 
 
 def _question(target: list[str] | None, task: str, **options: Any) -> Question:

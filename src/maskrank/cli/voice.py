@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -43,6 +44,18 @@ class Voice:
         """The time since the command began, and what of it was reading and fitting."""
         total = time.perf_counter() - self._started
         return f"{total:.1f} s, of which reading {self._reading:.1f} s and fitting {fitting:.1f} s"
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        """Show that something goes on, for as long as it does."""
+        from maskrank.terminal.progress_bar import ProgressBar
+
+        if self.quiet:
+            yield
+            return
+        with ProgressBar() as bar:
+            bar.on_stage(what)
+            yield
 
     def tell(self, line: str) -> None:
         """A line with ``--verbose`` alone."""

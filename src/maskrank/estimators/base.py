@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, ClassVar
 
@@ -180,8 +179,9 @@ class DualNetBase(
         prepared = prepare(settings, training, validation)
         refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
-        with self._listeners(repeats) as callbacks, repeats or nullcontext():
-            trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True)
+        listeners = self._listeners(repeats)
+        with repeats or nullcontext():
+            trained = train(prepared, generator=generator, callbacks=listeners, test_signal=True)
             self._frame_kind, self._table = kind, table
             self.task_ = task
             self.config_ = trained.config
@@ -237,8 +237,7 @@ class DualNetBase(
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
         prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)
-        with self._listeners(None) as callbacks:
-            curve = find_size(prepared, generator=generator, callbacks=callbacks)
+        curve = find_size(prepared, generator=generator, callbacks=self._listeners(None))
         return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
@@ -335,19 +334,13 @@ class DualNetBase(
         )
         return config if self.refit else config.using(predictor__n_recipes=0)
 
-    @contextmanager
-    def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
-        """The user's callbacks, what a stop is told from, and a progress bar where one is wanted."""
+    def _listeners(self, repeats: Repeats | None) -> tuple[Callback, ...]:
+        """The user's callbacks, what a stop is told from, and the progress bar: that of all fits with refits."""
         callbacks = (*self._checked_callbacks(), self._course)
-        if repeats is not None:
-            yield (*callbacks, repeats)
-        elif self.verbose:
-            from maskrank.terminal.progress_bar import ProgressBar
-
-            with ProgressBar() as bar:
-                yield (*callbacks, bar)
-        else:
-            yield callbacks
+        if repeats is None:
+            return (*callbacks, *self._course.bars)
+        self._course.close_bar()
+        return (*callbacks, repeats)
 
     def _checked_callbacks(self) -> tuple[Callback, ...]:
         if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):

@@ -18,6 +18,7 @@ from maskrank.estimators.stability import Stability
 
 if TYPE_CHECKING:
     from maskrank.parallel.repeats import Repeats
+    from maskrank.terminal.progress_bar import ProgressBar
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -65,7 +66,13 @@ class Finished:
 class Course(Callback):
     """A callback that keeps what a fit has done so far; it may be read from another thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, verbose: Any = 0) -> None:
+        self._bar: ProgressBar | None = None
+        if verbose:
+            from maskrank.terminal.progress_bar import ProgressBar
+
+            self._bar = ProgressBar().__enter__()
+            self._bar.on_stage("prepare")
         self._started = time.perf_counter()
         self._stage = "prepare"
         self._history = History()
@@ -73,6 +80,17 @@ class Course(Callback):
         self._ranking: core.Ranking | None = None
         self._model: Any = None
         self._repeats: Repeats | None = None
+
+    @property
+    def bars(self) -> tuple[Callback, ...]:
+        """The progress bar of the fit, where one is wanted, as a callback."""
+        return () if self._bar is None else (self._bar,)
+
+    def close_bar(self) -> None:
+        """Take the bar away: the fit is over, or another bar is shown."""
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None
 
     def on_begin(self, history: History, names: Sequence[str]) -> None:
         self._history, self._names = history, names
@@ -126,10 +144,11 @@ def unfitted_when_stopped(fit: Fit) -> Fit:
 
     @wraps(fit)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self._course = Course()
+        self._course = Course(verbose=self.verbose)
         try:
             return fit(self, *args, **kwargs)
         except KeyboardInterrupt as stop:
+            self._course.close_bar()
             finished = self._course.finished()
             _unfit(self)
             self.history_, self.finished_ = finished.history, finished
@@ -139,7 +158,9 @@ def unfitted_when_stopped(fit: Fit) -> Fit:
             )
             raise
         finally:
-            vars(self).pop("_course", None)
+            course = vars(self).pop("_course", None)
+            if course is not None:
+                course.close_bar()
             if hasattr(self, "result_"):
                 vars(self).pop("finished_", None)  # of an earlier fit
 
