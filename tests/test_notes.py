@@ -214,7 +214,7 @@ def test_terminal_json_and_report_say_the_same_of_signal() -> None:
     for value, pvalue in ((0.91, 0.004), (0.4, 0.004), (0.7, 0.21), (0.4, 0.6)):
         judge(part.model, value=value, pvalue=pvalue)
         said = json.loads(ranking_json(part.model, seconds=1.0))["signal_text"]
-        assert dict(facts(part.model, seconds=1.0))["signal"] == said
+        assert dict(facts(part.model, time="1.0 s"))["signal"] == said
         page = ranking_report("t", [part], command="")
         assert ("No signal found" in page) == (pvalue > 0.05)
         assert (said in page) == (pvalue > 0.05)

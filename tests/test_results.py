@@ -140,5 +140,5 @@ def test_csv_has_errors_and_evidence_of_measured_scores() -> None:
 
 
 def test_facts_say_where_all_features_are_kept() -> None:
-    assert dict(facts(fitted(("a", "b", "c")), seconds=1.0))["chosen"] == "2 of 3 features"
-    assert dict(facts(fitted(("a", "b", "c"), 3), seconds=1.0))["chosen"] == "all 3 features"
+    assert dict(facts(fitted(("a", "b", "c")), time="1.0 s"))["chosen"] == "2 of 3 features"
+    assert dict(facts(fitted(("a", "b", "c"), 3), time="1.0 s"))["chosen"] == "all 3 features"

@@ -20,6 +20,7 @@ from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators import DualNetClassifier
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.ranking import ranking_columns
+from maskrank.estimators.stopping import Finished
 from maskrank.notes import figure_text, model_signal, notes, with_error
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
@@ -67,7 +68,9 @@ def _setting(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def ranking_json(model: DualNetBase, *, seconds: float, question: Mapping[str, Any] | None = None) -> str:
+def ranking_json(
+    model: DualNetBase, *, seconds: float, question: Mapping[str, Any] | None = None, complete: bool = True
+) -> str:
     """The result of ``rank``, for other programs.
 
     Parameters
@@ -77,11 +80,14 @@ def ranking_json(model: DualNetBase, *, seconds: float, question: Mapping[str, A
         What the fit took.
     question : dict, optional
         Columns of the table that are no features: target, weight, fold_by, ...
+    complete : bool
+        False where refits are missing because the run was stopped.
     """
     ranking, curve = model.result_, model.size_curve_
     evidence = None if ranking.evidence is None else dict(zip(ranking.names, ranking.evidence.tolist(), strict=True))
     document = {
         "version": maskrank.__version__,
+        "complete": complete,
         "task": task_name(model),
         **({} if question is None else {"question": dict(question)}),
         "size": ranking.size,
@@ -102,6 +108,34 @@ def ranking_json(model: DualNetBase, *, seconds: float, question: Mapping[str, A
         "seconds": round(seconds, 3),
         "config": {**asdict(model.config_), "seed": model.random_state},
     }
+    return as_json(document)
+
+
+def stopped_json(finished: Finished, *, task: str, question: Mapping[str, Any] | None = None) -> str:
+    """The result of a ``rank`` that was stopped before its fit was done: a ranking, or features that are not scored."""
+    ranking = finished.ranking
+    document = {
+        "version": maskrank.__version__,
+        "complete": False,
+        "task": task,
+        **({} if question is None else {"question": dict(question)}),
+        "stage": finished.stage,
+        "size": len(finished.subset) if ranking is None else ranking.size,
+        **({"selected": list(finished.subset)} if ranking is None else ranking.to_dict()),
+        "seconds": round(finished.seconds, 3),
+    }
+    return as_json(document)
+
+
+def stopped_csv(finished: Finished) -> str:
+    """The same as CSV: the column ``complete`` says that the fit was not done."""
+    if finished.ranking is not None:
+        return ranking_csv(finished.ranking, complete=False)
+    return _csv(["feature", "complete"], [(name, False) for name in finished.subset])
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """A document as text, with null for a number that JSON does not know."""
     return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -113,17 +147,19 @@ def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _finite(value: Any) -> Any:
     """The same document, with null for a number that JSON does not know: the standard error of a single row."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def ranking_csv(ranking: Ranking) -> str:
-    """All features, best first."""
+def ranking_csv(ranking: Ranking, *, complete: bool = True) -> str:
+    """All features, best first; a column ``complete`` only where the run was stopped."""
     columns = {"feature": np.array(ranking.names, dtype=object), **ranking_columns(ranking)}
     ordered = {name: columns[name][ranking.order].tolist() for name in ("rank", *columns)}
+    if not complete:
+        ordered["complete"] = [False] * len(ranking.names)
     return _csv(list(ordered), list(zip(*ordered.values(), strict=True)))
 
 
@@ -159,8 +195,8 @@ def frame_csv(frame: pd.DataFrame) -> str:
     return _csv([str(name) for name in frame.columns], list(filled.itertuples(index=False, name=None)))
 
 
-def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
-    """Labels and values of a fit: size, figures, signal, repeats, time."""
+def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
+    """Labels and values of a fit: size, figures, signal, repeats, and the time it took."""
     stability = model.stability_
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
     size, required = model.result_.size, model.result_.n_required
@@ -172,7 +208,7 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
         *_explained(model),
         ("signal", model_signal(model)),
         *repeats,
-        ("time", f"{seconds:.1f} s"),
+        ("time", time),
     ]
 
 

@@ -241,7 +241,7 @@ def test_ctrl_c_ends_with_130(xor_csv: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("maskrank.estimators.fitting.fit_dual_net", interrupted)
     _, said = run("rank", xor_csv, "--target", "label", "--size", "3", code=130)
-    assert said.strip() == "maskrank: stopped"
+    assert said.strip() == "maskrank: stopped: no features are chosen yet"
 
 
 def test_demo_shows_the_three_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

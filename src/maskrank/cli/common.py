@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from maskrank import interrupts
 from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
@@ -23,21 +24,33 @@ if TYPE_CHECKING:
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Bad input ends with exit code 2 and a line for each problem, Ctrl-C with 130."""
+    """Bad input ends with exit code 2 and a line for each problem, Ctrl-C and SIGTERM with 130."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (ValueError, OSError, ImportError) as error:
+            _flush()
+        except BrokenPipeError:
+            _flush()
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or interrupts.stopping():  # libraries turn it into other errors
+                interrupts.say_stopped()
+                raise typer.Exit(interrupts.STOPPED) from None
+            if not isinstance(error, ValueError | OSError | ImportError):
+                raise
             for line in _lines(error):
                 typer.echo(f"maskrank: {one_line(line)}", err=True)
             raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            typer.echo("maskrank: stopped", err=True)
-            raise typer.Exit(130) from None
 
     return run
+
+
+def _flush() -> None:
+    """Print what waits; a reader that has left is no error."""
+    from maskrank.terminal.standard_output import flush_output
+
+    flush_output()
 
 
 def _lines(error: Exception) -> list[str]:
@@ -47,12 +60,14 @@ def _lines(error: Exception) -> list[str]:
     return str(error).split("\n") if isinstance(error, TableError) else [str(error)]
 
 
-def console() -> Console:
-    from rich.console import Console
+def console(*, stderr: bool = False) -> Console:
+    """Where results are printed: standard output, or standard error where that is taken."""
+    from maskrank.terminal.standard_output import Screen
 
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # names may hold characters that the terminal can't show
-    return Console(highlight=False)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # names may hold characters that the terminal can't show
+    return Screen(highlight=False, stderr=stderr)
 
 
 def read_table(data: str, question: Question, options: ColumnOptions, voice: Voice, *, strict: bool) -> Table:

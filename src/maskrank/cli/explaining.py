@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maskrank.cli.common import check_distinct, chosen_columns, polite, typed_command
+from maskrank.cli.common import chosen_columns, polite, typed_command
 from maskrank.cli.options import Data, Quiet, Report
+from maskrank.cli.outputs import Outputs
 from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
@@ -28,23 +28,18 @@ def explain(
     Example: maskrank explain outcome.maskrank new_patients.csv --out explained.csv --report explained.html
     """
     from maskrank import load
-    from maskrank.files import check_writable, write_atomically
     from maskrank.results import frame_csv
 
-    outputs = [path for path in (out, report) if path is not None]
-    for given in (data, model):
-        check_distinct(given, outputs)
-    for path in outputs:
-        check_writable(path)
+    voice = Voice(quiet=quiet, verbose=False)
+    outputs = Outputs([data, model], out="-" if out is None else out, report=report)
     fitted = load(model)
-    explained = fitted.explain_selected(chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
-    content = frame_csv(explained.to_frame())
-    if report is not None:
-        write_atomically(report, _page(model, data, explained))
-    if out is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(out, content)
+    columns = chosen_columns(data, fitted, voice)
+    with voice.busy("explain"):
+        explained = fitted.explain_selected(columns)
+        content = frame_csv(explained.to_frame())
+    outputs.write("out", lambda: content)
+    outputs.write("report", lambda: _page(model, data, explained))
+    outputs.finish()
 
 
 def _page(model: str, data: str, explained: Explanation) -> str:

@@ -9,9 +9,12 @@ import typer
 from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import console, listed, polite, typed_command, whole_numbers
 from maskrank.cli.options import DataDir, Jobs, Quiet, Report, Verbose
+from maskrank.cli.outputs import Outputs
 from maskrank.cli.voice import Voice
+from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from maskrank.study.runner import Result
@@ -44,37 +47,49 @@ def study(
     """
     from pathlib import Path
 
-    from maskrank.files import check_writable, write_atomically
     from maskrank.study.run import STUDIES
 
-    voice = Voice(quiet=quiet, verbose=verbose)
-    if report is not None:
-        check_writable(report)
+    voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
+    if jobs > 1:
+        shield_children()
     whole = name == "all"
     failures, folders = 0, []
+    done: list[Result] = []  # fits of this run
+
+    def told(line: Result) -> None:
+        done.append(line)
+        voice.tell_fit(line)
+
+    def leave() -> str:
+        outputs.leave_out("report", "the study is not done")
+        return f"{len(done)} fits of this run are done; the same command with --resume goes on"
+
     for each in STUDIES if whole else (name,):
         folder = Path(out or f"study-{name}") / (each if whole else "")
         try:
-            if each == "needles":
-                text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, voice)
-            else:
-                text, failed = _paper_study(each, folder, data_dir, methods, sizes, data, jobs, resume, quick, voice)
+            with leaving(leave):
+                if each == "needles":
+                    text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, quiet, told)
+                else:
+                    text, failed = _paper_study(
+                        each, folder, data_dir, methods, sizes, data, jobs, resume, quick, quiet, told
+                    )
         except (ValueError, OSError, ImportError) as error:
             if not whole:
                 raise
             text, failed = "", [{"study": each, "error": " ".join(str(error).split())}]
         console().print(text, markup=False, soft_wrap=True)
         for line in failed:
-            typer.echo(f"maskrank: failed: {line}", err=True)
+            said = line["error"] if "file" in line else f"failed: {line}"
+            typer.echo(f"maskrank: {said}", err=True)
         failures += len(failed)
         folders += [folder] if text else []
         voice.written([str(folder)])
     if report is not None and folders:
         from maskrank.report import study_report
 
-        page = study_report(f"Study: {name}", folders, command=typed_command())
-        write_atomically(report, page)
-        voice.written([report])
+        outputs.write("report", lambda: study_report(f"Study: {name}", folders, command=typed_command()))
+    outputs.finish(voice)
     if failures:
         raise typer.Exit(1)
 
@@ -89,7 +104,8 @@ def _paper_study(
     jobs: int,
     resume: bool,
     quick: bool,
-    voice: Voice,
+    quiet: bool,
+    told: Callable[[Result], None],
 ) -> tuple[str, list[Result]]:
     """Run one; returns its tables and what failed."""
     from maskrank.study.run import get_study, run_study
@@ -104,11 +120,11 @@ def _paper_study(
         methods=None if methods is None else listed(methods),
         n_jobs=jobs,
         resume=resume,
-        quiet=voice.quiet,
-        told=voice.tell_fit,
+        quiet=quiet,
+        told=told,
         command=typed_command(),
     )
-    return (folder / "tables.md").read_text(encoding="utf-8") if len(fits) else "", failed
+    return fits.attrs["tables"] if len(fits) else "", failed
 
 
 def _needles(
@@ -119,7 +135,8 @@ def _needles(
     jobs: int,
     resume: bool,
     quick: bool,
-    voice: Voice,
+    quiet: bool,
+    told: Callable[[Result], None],
 ) -> tuple[str, list[Result]]:
     """Run the needles; returns their summary and what failed."""
     from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
@@ -136,7 +153,7 @@ def _needles(
         folds=min(folds, 1) if quick else folds,
         n_jobs=jobs,
         resume=resume,
-        quiet=voice.quiet,
-        told=voice.tell_fit,
+        quiet=quiet,
+        told=told,
     )
     return summary(fits) if len(fits) else "", failed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from maskrank.cli.common import chosen_columns, polite
 from maskrank.cli.options import Data, Quiet
+from maskrank.cli.outputs import Outputs
 from maskrank.cli.voice import Voice
 
 
@@ -26,14 +26,13 @@ def predict(
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
     from maskrank import load
-    from maskrank.files import check_writable, write_atomically
     from maskrank.results import predictions_csv
 
-    if out is not None:
-        check_writable(out)
+    voice = Voice(quiet=quiet, verbose=False)
+    outputs = Outputs([data, model], out="-" if out is None else out)
     fitted = load(model)
-    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
-    if out is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(out, content)
+    columns = chosen_columns(data, fitted, voice)
+    with voice.busy("predict"):
+        content = predictions_csv(fitted, columns)
+    outputs.write("out", lambda: content)
+    outputs.finish()

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import (
-    check_distinct,
-    console,
-    polite,
-    read_table,
-    table_facts,
-    typed_command,
-)
+from maskrank.cli.common import console, polite, read_table
 from maskrank.cli.options import (
     Balanced,
     Categorical,
@@ -38,8 +31,10 @@ from maskrank.cli.options import (
     Verbose,
     Weight,
 )
-from maskrank.cli.questions import HELD_OUT, ask, check_metric, fit_table, given_target, make_model, row_arguments
+from maskrank.cli.outputs import Outputs
+from maskrank.cli.questions import ask, check_metric, fit_table, make_model
 from maskrank.cli.voice import Voice
+from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
     from maskrank.estimators.base import DualNetBase
@@ -115,14 +110,11 @@ def rank(
 
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
-    from maskrank.files import check_writable
+    voice = Voice(quiet=quiet, verbose=verbose)  # the time waited is counted from here
+    from maskrank.cli.ranking_results import RankingResults
     from maskrank.tables import ColumnOptions, read_groups
 
-    voice = Voice(quiet=quiet, verbose=verbose)
-    outputs = [path for path in (json, csv, report, model) if path is not None]
-    check_distinct(data, outputs)
-    for path in outputs:
-        check_writable(path)
+    outputs = Outputs([data], json=json, csv=csv, report=report, model=model)
     wanted = _size(size)
     if max_size is not None and wanted != "auto":
         raise ValueError(f"--max-size {max_size} goes with --size auto")
@@ -156,102 +148,20 @@ def rank(
         verbose=int(not voice.quiet),
         **settings,
     )
-    seconds = _fit(fitted, table, voice)
-    summary = _summary(data, table, fitted, seconds)
-    _write_results(table, fitted, seconds, json=json, csv=csv, model=model)
-    if report is not None:
-        _write_report(report, table, fitted, summary, seconds, shape)
-    _show(fitted, summary)
-    voice.written(outputs)
+    results = RankingResults(data, table, fitted, outputs, voice, image_shape=shape)
+    if repeats and jobs != 1:
+        shield_children()
+    with leaving(results.leave):
+        _fit(fitted, table)
+        results.finish()
+    outputs.finish(voice)
 
 
-def _fit(fitted: DualNetBase, table: Table, voice: Voice) -> float:
-    """Fit the model; the seconds it took."""
-    import time
-
-    from maskrank.estimators.reading import remember_file
-
-    started = time.perf_counter()
+def _fit(fitted: DualNetBase, table: Table) -> None:
     try:
         fit_table(fitted, table)
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error
-    remember_file(fitted, date_orders=table.date_orders, targets=table.roles.targets)
-    seconds = time.perf_counter() - started
-    voice.tell_model(fitted)
-    return seconds
-
-
-def _summary(data: str, table: Table, fitted: DualNetBase, seconds: float) -> list[tuple[str, str]]:
-    from maskrank.results import facts
-    from maskrank.tables.roles import said_of_rows
-
-    said = said_of_rows(table.roles, table.rows, HELD_OUT)
-    return [*table_facts(data, table), *said, *facts(fitted, seconds=seconds)]
-
-
-def _write_results(
-    table: Table, fitted: DualNetBase, seconds: float, *, json: str | None, csv: str | None, model: str | None
-) -> None:
-    from maskrank.files import write_atomically
-    from maskrank.results import ranking_csv, ranking_json
-    from maskrank.tables.roles import roles_document
-
-    if json is not None:
-        question = roles_document(table.roles, table.target)
-        write_atomically(json, ranking_json(fitted, seconds=seconds, question=question))
-    if csv is not None:
-        write_atomically(csv, ranking_csv(fitted.result_))
-    if model is not None:
-        fitted.save(model)
-
-
-def _write_report(
-    path: str,
-    table: Table,
-    fitted: DualNetBase,
-    summary: list[tuple[str, str]],
-    seconds: float,
-    shape: tuple[int, int] | None,
-) -> None:
-    from maskrank.estimators.all_features import all_features_figures
-    from maskrank.files import write_atomically
-    from maskrank.report import RankingSection, ranking_report
-    from maskrank.tables.roles import roles_document
-
-    known = table.rows.order is None and not fitted.support_.all()  # which rows were held out
-    section = RankingSection(
-        f"Target: {table.target}",
-        fitted,
-        summary,
-        seconds,
-        table.X,
-        table.y,
-        all_features=all_features_figures(fitted, table.X, given_target(table), **row_arguments(table))
-        if known
-        else None,
-        image_shape=shape,
-        question=roles_document(table.roles, table.target),
-    )
-    page = ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
-    write_atomically(path, page)
-
-
-def _show(fitted: DualNetBase, summary: list[tuple[str, str]]) -> None:
-    """One screen: the facts, the ranking, and how to read it."""
-    from maskrank.notes import notes
-    from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
-    from maskrank.units import score_note
-
-    screen = console()
-    show_facts(screen, summary)
-    screen.print()
-    show_ranking(screen, fitted.result_, fitted.stability_)
-    screen.print(f"\n{score_note(fitted.result_)}", style="dim")
-    for about, note in notes(fitted).items():
-        screen.print(f"{about}: {note}", markup=False)
-    if fitted.stability_ is not None:
-        show_stability(screen, fitted.stability_)
 
 
 @polite
@@ -260,17 +170,29 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
 
     Example: maskrank demo --report demo.html
     """
-    from maskrank.terminal.demo import run_demo
+    from maskrank.report import RankingSection, ranking_report
+    from maskrank.terminal.demo import PROBLEMS, run_demo
 
-    voice = Voice(quiet=quiet, verbose=verbose)
-    run_demo(
-        console(),
-        report=report,
-        verbose=0 if quiet else 1,
-        callbacks=voice.listeners,
-        after_fit=voice.tell_model,
-    )
-    voice.written([] if report is None else [report])
+    voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
+    sections: list[RankingSection] = []
+
+    def write() -> str:
+        title = "maskrank: the three problems of the paper"
+        if sections:
+            outputs.write("report", lambda: ranking_report(title, sections, command="maskrank demo"))
+        outputs.leave_out("report", "no fit is done")
+        return f"{len(sections)} of {len(PROBLEMS)} problems are in the report" if report is not None else ""
+
+    with leaving(write):
+        run_demo(
+            console(),
+            done=None if report is None else sections.append,
+            verbose=0 if quiet else 1,
+            callbacks=voice.listeners,
+            after_fit=voice.tell_model,
+        )
+        write()
+    outputs.finish(voice)
 
 
 def _size(text: str | None) -> Size:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import (
-    check_distinct,
-    console,
-    listed,
-    polite,
-    read_table,
-    table_facts,
-    typed_command,
-    whole_numbers,
-)
+from maskrank.cli.common import listed, polite, read_table, whole_numbers
 from maskrank.cli.options import (
     Categorical,
     Data,
@@ -34,16 +25,16 @@ from maskrank.cli.options import (
     TimeOrder,
     Verbose,
 )
+from maskrank.cli.outputs import Outputs
 from maskrank.cli.questions import Question, ask
 from maskrank.cli.voice import Voice
+from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from maskrank.study.runner import Result
-    from maskrank.tables import Table
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Json = Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")]
 Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to this file.")]
 
 
@@ -66,6 +57,11 @@ def compare(
     seed: Seed = 0,
     jobs: Jobs = 1,
     cluster: Cluster = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="The most seconds that a fit may take; one that takes longer is ended."),
+    ] = None,
+    json: Json = None,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,
@@ -75,41 +71,34 @@ def compare(
 
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
-    from maskrank.files import check_writable, write_atomically
-    from maskrank.study.folds import rare_classes
-    from maskrank.study.own_table import compare_methods, comparison_rows
-    from maskrank.tables import ColumnOptions
-    from maskrank.terminal.ranking import show_table
-
     voice = Voice(quiet=quiet, verbose=verbose)
-    outputs = [path for path in (csv, report) if path is not None]
-    check_distinct(data, outputs)
-    for path in outputs:
-        check_writable(path)
+    from maskrank.cli.fits_results import Comparison
+    from maskrank.study.folds import rare_classes
+    from maskrank.study.own_table import compare_methods, table_jobs
+    from maskrank.tables import ColumnOptions
+
+    outputs = Outputs([data], json=json, csv=csv, report=report)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
     voice.warn(rare_classes(table, folds), always=True)
-    fits, failed = compare_methods(
-        table,
-        listed(methods),
-        [size],
-        folds=folds,
-        seed=seed,
-        n_jobs=jobs,
-        quiet=quiet,
-        told=voice.tell_fit,
-    )
-    if len(fits):
-        show_table(console(), *comparison_rows(fits, table.names))
-    if report is not None and len(fits):
-        from maskrank.report import comparison_report
-
-        title = f"Which method chooses best for {table.target}?"
-        facts = [*_facts(data, table, folds), ("size", f"{size} features")]
-        page = comparison_report(title, fits, table.names, facts, command=typed_command(), csv=_fits_csv(fits))
-        write_atomically(report, page)
-    _finish(fits, failed, csv, report, voice)
+    chosen = listed(methods)
+    results = Comparison(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
+    shield_children()
+    with leaving(results.leave):
+        fits, failed = compare_methods(
+            table,
+            chosen,
+            [size],
+            folds=folds,
+            seed=seed,
+            n_jobs=jobs,
+            timeout=timeout,
+            quiet=quiet,
+            told=results.told,
+        )
+        results.finish(fits, failed)
+    _finish(outputs, failed, voice)
 
 
 @polite
@@ -132,6 +121,7 @@ def sweep(
     seed: Seed = 0,
     jobs: Jobs = 1,
     cluster: Cluster = None,
+    json: Json = None,
     csv: Csv = None,
     report: Report = None,
     quiet: Quiet = False,
@@ -141,39 +131,29 @@ def sweep(
 
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
-    from maskrank.files import check_writable, write_atomically
-    from maskrank.size_choice import smallest_size
+    voice = Voice(quiet=quiet, verbose=verbose)
+    from maskrank.cli.fits_results import Sweep
     from maskrank.study.folds import rare_classes
-    from maskrank.study.own_table import compare_methods, sweep_rows
+    from maskrank.study.own_table import compare_methods, table_jobs
     from maskrank.study.protocol import OURS
     from maskrank.tables import ColumnOptions
-    from maskrank.terminal.ranking import show_table
 
-    voice = Voice(quiet=quiet, verbose=verbose)
-    outputs = [path for path in (csv, report) if path is not None]
-    check_distinct(data, outputs)
-    for path in outputs:
-        check_writable(path)
+    outputs = Outputs([data], json=json, csv=csv, report=report)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
     voice.warn(rare_classes(table, folds), always=True)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
-    fits, failed = compare_methods(
-        table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=voice.tell_fit
-    )
-    if len(fits):
-        screen = console()
-        show_table(screen, *sweep_rows(fits))
-        screen.print(f"\n{smallest_size(fits)} features: the fewest within one standard error of the best")
-    if report is not None and len(fits):
-        from maskrank.report import sweep_report
-
-        title, facts = f"How many features are enough for {table.target}?", _facts(data, table, folds)
-        page = sweep_report(title, fits, smallest_size(fits), facts, command=typed_command(), csv=_fits_csv(fits))
-        write_atomically(report, page)
-    _finish(fits, failed, csv, report, voice)
+    results = Sweep(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
+    if jobs > 1:
+        shield_children()
+    with leaving(results.leave):
+        fits, failed = compare_methods(
+            table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=results.told
+        )
+        results.finish(fits, failed)
+    _finish(outputs, failed, voice)
 
 
 def _question(target: list[str] | None, task: str, **options: Any) -> Question:
@@ -184,28 +164,13 @@ def _question(target: list[str] | None, task: str, **options: Any) -> Question:
     return question
 
 
-def _facts(data: str, table: Table, folds: int) -> list[tuple[str, str]]:
-    """What a report says of the data."""
-    from maskrank.study.folds import described_folds
+def _finish(outputs: Outputs, failed: list[Result], voice: Voice) -> None:
+    """Tell what was written, and end with an error where fits failed; one that took too long is in the table."""
+    from maskrank.study.own_table import timed_out
 
-    return [*table_facts(data, table), ("folds", described_folds(table, folds))]
-
-
-def _fits_csv(fits: pd.DataFrame) -> str:
-    from maskrank.results import frame_csv
-
-    return frame_csv(fits.drop(columns=["scores"], errors="ignore"))
-
-
-def _finish(fits: pd.DataFrame, failed: list[Result], csv: str | None, report: str | None, voice: Voice) -> None:
-    """Write what was asked for, and end with an error where fits failed."""
-    from maskrank.files import write_atomically
-
-    if csv is not None and len(fits):
-        write_atomically(csv, _fits_csv(fits))
-    if len(fits):
-        voice.written([path for path in (csv, report) if path is not None])
-    for line in failed:
+    errors = [line for line in failed if not timed_out(line)]
+    for line in errors:
         typer.echo(f"maskrank: failed: {line}", err=True)
-    if failed:
+    outputs.finish(voice)
+    if errors:
         raise typer.Exit(1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -25,6 +26,8 @@ class Voice:
         if quiet and verbose:
             raise ValueError("--quiet and --verbose exclude each other: give one of them")
         self.quiet, self.verbose = quiet, verbose
+        self._started = time.perf_counter()
+        self._reading = 0.0
         self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
 
     def warn(self, lines: Sequence[str], *, always: bool = False) -> None:
@@ -37,6 +40,23 @@ class Voice:
         if files and not self.quiet:
             typer.echo(f"written: {', '.join(files)}", err=True)
 
+    def waited(self, fitting: float) -> str:
+        """The time since the command began, and what of it was reading and fitting."""
+        total = time.perf_counter() - self._started
+        return f"{total:.1f} s, of which reading {self._reading:.1f} s and fitting {fitting:.1f} s"
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        """Show that something goes on, for as long as it does."""
+        from maskrank.terminal.progress_bar import ProgressBar
+
+        if self.quiet:
+            yield
+            return
+        with ProgressBar() as bar:
+            bar.on_stage(what)
+            yield
+
     def tell(self, line: str) -> None:
         """A line with ``--verbose`` alone."""
         if self.verbose:
@@ -44,6 +64,7 @@ class Voice:
 
     def tell_table(self, table: Table, dropped: Sequence[str], seconds: float) -> None:
         """What was read, and which columns are used."""
+        self._reading = seconds
         if not self.verbose:
             return
         from maskrank.tables import describe_columns

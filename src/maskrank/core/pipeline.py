@@ -110,7 +110,7 @@ def fit_dual_net(
     varying = features.to_choose_first(size)
     if varying is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
-    recorder = Recorder(config.max_batches, callbacks)
+    recorder = Recorder(config.max_batches, callbacks, features.names)
     test = None
     if test_signal:
         with recorder.stage("propose"):
@@ -142,19 +142,20 @@ def fit_dual_net(
                 recorder.found("few rows: the features were reselected with the held-out rows")
         with recorder.stage("score"):
             measured = _measured(trainer, winner, learn_all=learn_all)
+            ranking = rank_features(
+                trainer.selector,
+                winner,
+                trainer.pool,
+                features,
+                measured=measured,
+                evidence=proposal.feature_evidence(),
+                redundant=proposal.correlated,
+            )
+        recorder.ranked(ranking)
         with recorder.stage("predict"):
             worth = None if measured is None else measured.worth
             deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
     recorder.history.add_optimal(features.places_of(winner))
-    ranking = rank_features(
-        trainer.selector,
-        winner,
-        trainer.pool,
-        features,
-        measured=measured,
-        evidence=proposal.feature_evidence(),
-        redundant=proposal.correlated,
-    )
     return _result(ranking, deployed, first or deployed, recorder, config, measured, test)
 
 
@@ -181,10 +182,11 @@ def _score_all(
             measured = _measured(trainer, everything, learn_all=learn_all)
         if measured is None:
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
+        ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
+        recorder.ranked(ranking)
         with recorder.stage("predict"):
             deployed = deploy(trainer, everything, recorder, worth=measured.worth, learn_all=learn_all)
     recorder.history.add_optimal(features.places_of(everything))
-    ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
     return _result(ranking, deployed, deployed, recorder, config, measured, test)
 
 

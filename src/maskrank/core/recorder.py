@@ -5,8 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from maskrank.core.scoring.ranking import Ranking
+
+Part = TypeVar("Part")
+_counter: ContextVar[Callable[[str, float], None] | None] = ContextVar("counter", default=None)  # of the stage
 
 STAGES = ("propose", "explore", "search", "calibrate", "tournament", "score", "predict")
 
@@ -49,6 +56,15 @@ class Callback:
 
     def on_fact(self, fact: str) -> None:
         """What a stage found, in a line."""
+
+    def on_share(self, what: str, share: float) -> None:
+        """How much of a part of the stage is done, where it is counted: "pairs", 0.25."""
+
+    def on_begin(self, history: History, names: Sequence[str]) -> None:
+        """A fit begins: its history, which grows, and the features that ``optimal`` numbers."""
+
+    def on_ranking(self, ranking: Ranking) -> None:
+        """The features are chosen and scored; the predictor is still to be made."""
 
 
 class _FunctionCallback(Callback):
@@ -109,6 +125,15 @@ class History:
             self.optimal.append((self.batch[-1] if self.batch else 0, optimal))
 
 
+def counted(parts: Sequence[Part], what: str) -> Iterator[Part]:
+    """The same parts; the callbacks of the stage that they belong to are told how many are done."""
+    tell = _counter.get()
+    for done, part in enumerate(parts):
+        if tell is not None and len(parts) > 1:
+            tell(what, done / len(parts))
+        yield part
+
+
 class Recorder:
     """Counts batches and seconds, keeps the history, and tells the callbacks.
 
@@ -117,21 +142,31 @@ class Recorder:
     max_batches : int
     callbacks : sequence of callable
         `Callback` objects, or plain functions of a `Progress`.
+    names : sequence of str
+        Of the features of the table.
     """
 
-    def __init__(self, max_batches: int, callbacks: Sequence[Callable[[Progress], Any]] = ()) -> None:
+    def __init__(
+        self, max_batches: int, callbacks: Sequence[Callable[[Progress], Any]] = (), names: Sequence[str] = ()
+    ) -> None:
         self.history = History()
         self.batch = 0
         self.max_batches = max_batches
         self._callbacks = [call if isinstance(call, Callback) else _FunctionCallback(call) for call in callbacks]
         self._since = time.perf_counter()
         self._stage = ""
+        for callback in self._callbacks:
+            callback.on_begin(self.history, names)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """A stage that begins now, and ends with the block."""
         self.begins(name)
-        yield
+        before = _counter.set(self._count)
+        try:
+            yield
+        finally:
+            _counter.reset(before)
         self._spent(name)
 
     def begins(self, stage: str) -> None:
@@ -147,6 +182,11 @@ class Recorder:
         self.history.facts.append(fact)
         for callback in self._callbacks:
             callback.on_fact(fact)
+
+    def ranked(self, ranking: Ranking) -> None:
+        """Tell of the ranking, as soon as there is one."""
+        for callback in self._callbacks:
+            callback.on_ranking(ranking)
 
     def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()
@@ -169,6 +209,10 @@ class Recorder:
     def validated(self, value: float) -> None:
         """Note one validation figure of m_opt."""
         self.history.validation.append((self.batch, value))
+
+    def _count(self, what: str, share: float) -> None:
+        for callback in self._callbacks:
+            callback.on_share(what, share)
 
     def _spent(self, stage: str) -> None:
         """Put the time since the last note down to a stage."""

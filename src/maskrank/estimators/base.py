@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, ClassVar
 
@@ -42,12 +41,20 @@ from maskrank.estimators.row_weights import check_groups, check_several_groups, 
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability, rank_subsample
+from maskrank.estimators.stopping import StoppingMixin, unfitted_when_stopped
 from maskrank.estimators.storage import StorageMixin
 from maskrank.parallel.repeats import Repeats
 
 
 class DualNetBase(
-    ExplanationMixin, PredictionMixin, JudgingMixin, DisplayMixin, StorageMixin, SelectorMixin, BaseEstimator
+    StoppingMixin,
+    ExplanationMixin,
+    PredictionMixin,
+    JudgingMixin,
+    DisplayMixin,
+    StorageMixin,
+    SelectorMixin,
+    BaseEstimator,
 ):
     """The dual net as a scikit-learn selector; a subclass has a `Task` and encodes and decodes its target."""
 
@@ -112,6 +119,7 @@ class DualNetBase(
         self.verbose = verbose
         self.random_state = random_state
 
+    @unfitted_when_stopped
     def fit(
         self,
         X: Any,
@@ -172,22 +180,25 @@ class DualNetBase(
         prepared = prepare(settings, training, validation)
         refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
-        with self._listeners(repeats) as callbacks, repeats or nullcontext():
-            trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True)
-            self.stability_ = None if repeats is None else Stability.of(table.names, *repeats.results(), size=size)
-
-        self._frame_kind, self._table = kind, table
-        self.task_ = task
-        self.config_ = trained.config
-        self.history_ = trained.history
-        self.size_curve_ = SizeCurve.joined(trained.curve, curve)
-        self.predictor_ = trained.predictor.cpu().double()
-        self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
-        self._set_ranking(trained.ranking)
-        self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
-        self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
-        self._y_scaling = prepared.y_scaling
-        self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
+        listeners = self._listeners(repeats)
+        with repeats or nullcontext():
+            trained = train(prepared, generator=generator, callbacks=listeners, test_signal=True)
+            self._frame_kind, self._table = kind, table
+            self.task_ = task
+            self.config_ = trained.config
+            self.history_ = trained.history
+            self.size_curve_ = SizeCurve.joined(trained.curve, curve)
+            self.predictor_ = trained.predictor.cpu().double()
+            self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
+            self._set_ranking(trained.ranking)
+            self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
+            self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
+            self._y_scaling = prepared.y_scaling
+            self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
+            self.stability_ = None
+            if repeats is not None:
+                self._course.waits_for(repeats, self)
+                self.stability_ = Stability.of(table.names, *repeats.results(), size=size)
         return self
 
     def _training_part(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Part, Array | None]:
@@ -227,8 +238,7 @@ class DualNetBase(
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
         prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)
-        with self._listeners(None) as callbacks:
-            curve = find_size(prepared, generator=generator, callbacks=callbacks)
+        curve = find_size(prepared, generator=generator, callbacks=self._listeners(None))
         return curve.enough, curve
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
@@ -328,19 +338,13 @@ class DualNetBase(
         )
         return config if self.refit else config.using(predictor__n_recipes=0)
 
-    @contextmanager
-    def _listeners(self, repeats: Repeats | None) -> Iterator[tuple[Callback, ...]]:
-        """The user's callbacks, and a progress bar where one is wanted."""
-        callbacks = self._checked_callbacks()
-        if repeats is not None:
-            yield (*callbacks, repeats)
-        elif self.verbose:
-            from maskrank.terminal.progress_bar import ProgressBar
-
-            with ProgressBar() as bar:
-                yield (*callbacks, bar)
-        else:
-            yield callbacks
+    def _listeners(self, repeats: Repeats | None) -> tuple[Callback, ...]:
+        """The user's callbacks, what a stop is told from, and the progress bar: that of all fits with refits."""
+        callbacks = (*self._checked_callbacks(), self._course)
+        if repeats is None:
+            return (*callbacks, *self._course.bars)
+        self._course.close_bar()
+        return (*callbacks, repeats)
 
     def _checked_callbacks(self) -> tuple[Callback, ...]:
         if not (isinstance(self.callbacks, tuple | list) and all(map(callable, self.callbacks))):

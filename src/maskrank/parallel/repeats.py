@@ -63,6 +63,14 @@ class Repeats(Callback):
             self._bar.__exit__(kind, error, trace)
         self._fits.__exit__(kind, error, trace)
 
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @property
+    def found(self) -> list[tuple[Array, Array]]:
+        """Ranks and scores of the fits that are done, in the order of their seeds."""
+        return [self._found[place] for place in sorted(self._found)]
+
     def __call__(self, progress: Progress) -> None:
         self._keep(self._fits.take())
 

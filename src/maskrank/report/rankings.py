@@ -55,6 +55,8 @@ class RankingSection:
         Where the features are the pixels of an image.
     question : dict, optional
         Columns of the table that are no features, for the JSON.
+    complete : bool
+        False where refits are missing because the run was stopped.
     """
 
     title: str
@@ -66,6 +68,7 @@ class RankingSection:
     all_features: Figures | None = None
     image_shape: tuple[int, int] | None = None
     question: Mapping[str, Any] | None = None
+    complete: bool = True
 
 
 def ranking_report(title: str, sections: Sequence[RankingSection], *, command: str) -> str:
@@ -100,8 +103,10 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "columns": _columns(model),
         "maps": _maps(section, ranking),
         "settings": {**flat_settings(model.config_), "seed": model.random_state},
-        "json": packed(ranking_json(model, seconds=section.seconds, question=section.question)),
-        "csv": packed(ranking_csv(ranking)),
+        "json": packed(
+            ranking_json(model, seconds=section.seconds, question=section.question, complete=section.complete)
+        ),
+        "csv": packed(ranking_csv(ranking, complete=section.complete)),
     }
 
 

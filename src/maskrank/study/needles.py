@@ -21,7 +21,7 @@ from maskrank.files import write_atomically
 from maskrank.study.figures import new_figure
 from maskrank.study.markdown import table
 from maskrank.study.metrics import auprc, best_p
-from maskrank.study.runner import Job, Result, one_by_one, run_jobs
+from maskrank.study.runner import Job, Result, one_by_one, run_jobs, written
 
 PROBLEMS = {
     "RING": make_ring,
@@ -73,9 +73,13 @@ def run_needles(
     finished, failed = run_jobs(jobs, one_by_one(fit_one), out, n_jobs=n_jobs, resume=resume, quiet=quiet, told=told)
     fits = pd.DataFrame(finished)
     if len(fits):
-        write_atomically(out / "needles.csv", fits.to_csv(index=False))
-        write_atomically(out / "needles.md", tables(fits))
-        _plot(fits, out / "needles.png")
+        failed += written(
+            {
+                out / "needles.csv": lambda file: write_atomically(file, fits.to_csv(index=False)),
+                out / "needles.md": lambda file: write_atomically(file, tables(fits)),
+                out / "needles.png": lambda file: _plot(fits, file),
+            }
+        )
     return fits, failed
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.core.metrics import METRICS
+from maskrank.parallel.time_limit import TimeLimit, close_workers
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import table_folds
 from maskrank.study.protocol import KINDS, OURS, Samples, check_method, evaluate, uses_all_features
@@ -30,10 +31,16 @@ def compare_methods(
     seed: int = 0,
     preset: str = "default",
     n_jobs: int = 1,
+    timeout: float | None = None,
     quiet: bool = False,
     told: Callable[[Result], None] | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Each method at each size on each fold of a table (see `table_folds`); our method is told of groups of rows.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        The most seconds that a fit may take; one that takes longer is ended, and fails (see `timed_out`).
 
     Returns
     -------
@@ -42,18 +49,35 @@ def compare_methods(
     failed : list of dict
     """
     _check(table, methods, sizes)
-    jobs: list[Job] = [
+    jobs = table_jobs(methods, sizes, folds)
+    numbers = all(kind == np.float64 for kind in table.X.dtypes)
+    rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y), table.rows.groups)
+    divided = table_folds(table, folds, seed)
+    fit = one_by_one(partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset))
+    work = fit if timeout is None else TimeLimit(fit, timeout)
+    try:
+        finished, failed = run_jobs(jobs, work, None, n_jobs=n_jobs, quiet=quiet, told=told)
+    finally:
+        close_workers()
+    return pd.DataFrame(finished), failed
+
+
+def table_jobs(methods: Sequence[str], sizes: Sequence[int], folds: int) -> list[Job]:
+    """What `compare_methods` runs; a method that predicts from all features at the first size alone."""
+    return [
         {"method": method, "size": size, "fold": fold}
         for method in methods
         for size in (sizes[:1] if uses_all_features(method) else sizes)
         for fold in range(folds)
     ]
-    numbers = all(kind == np.float64 for kind in table.X.dtypes)
-    rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y), table.rows.groups)
-    divided = table_folds(table, folds, seed)
-    work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
-    finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)
-    return pd.DataFrame(finished), failed
+
+
+def timed_out(line: Result) -> bool:
+    """Whether a fit failed for want of time."""
+    return str(line.get("error", "")).startswith(_TIMED_OUT)
+
+
+_TIMED_OUT = "TimeoutError: "  # before the message, as `run_jobs` notes errors
 
 
 def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, preset: str) -> Result:
@@ -72,14 +96,52 @@ def _check(table: Table, methods: Sequence[str], sizes: Sequence[int]) -> None:
             raise ValueError(f"size {size} must lie in 1..{d - 1}: the table has {d} features")
 
 
-def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Head and lines of a table, the best method first: score, what a fit takes, and what every fold chose."""
+def comparison_rows(
+    fits: pd.DataFrame, names: Sequence[str], *, folds: int | None = None, failed: Sequence[Result] = ()
+) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table, the best method first: score, what a fit takes, and what every fold chose.
+
+    Parameters
+    ----------
+    folds : int, optional
+        How many there should be: a column counts those that are done, where some are missing.
+    failed : list of dict
+        Fits that took too long, among others; methods without any other are below.
+    """
+    late = [line for line in failed if timed_out(line)]
+    without = [method for method in dict.fromkeys(line["method"] for line in late) if not _has(fits, method)]
+    head, lines = _compared(fits, names) if len(fits) else (["method", "score", "± std", "seconds", ""], [])
+    lines += [[method, "", "", "", ""] for method in without]
+    for line in lines:
+        own = [entry for entry in late if entry["method"] == line[0].removesuffix(_ALL)]
+        if own:
+            said = own[0]["error"].removeprefix(_TIMED_OUT)
+            line[-1] = said if line[0] in without else f"{line[-1]}; {said}: {len(own)} of {folds} folds"
+    if folds is not None and any(_done(fits, line[0]) < folds for line in lines):
+        head.insert(-1, "folds")
+        for line in lines:
+            line.insert(-1, f"{_done(fits, line[0])} of {folds}")
+    return head, lines
+
+
+_ALL = " (all features)"
+
+
+def _has(fits: pd.DataFrame, method: str) -> bool:
+    return bool(len(fits)) and method in set(fits["method"])
+
+
+def _done(fits: pd.DataFrame, label: str) -> int:
+    return int((fits["method"] == label.removesuffix(_ALL)).sum()) if len(fits) else 0
+
+
+def _compared(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     metric = fits["metric"].iloc[0]
     body = []
     for method, some in fits.groupby("method", sort=False):
         always = set.intersection(*(set(chosen) for chosen in some["selected"]))
         shown = ", ".join(short(names[i]) for i in some["selected"].iloc[0] if i in always)
-        label = f"{method} (all features)" if uses_all_features(str(method)) else str(method)
+        label = f"{method}{_ALL}" if uses_all_features(str(method)) else str(method)
         body.append((some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean(), label, shown or "none"))
     body.sort(key=lambda line: line[0], reverse=METRICS[metric].higher_is_better)
     means, spreads, seconds, labels, shown_features = zip(*body, strict=True)
@@ -88,17 +150,22 @@ def comparison_rows(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str]
     return head, [list(line) for line in zip(*columns, strict=True)]
 
 
-def sweep_rows(fits: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Head and lines of a table, one a size: score, standard error, seconds; the size to take is marked."""
+def sweep_rows(fits: pd.DataFrame, *, folds: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table, one a size: score, standard error, seconds; the size to take is marked.
+
+    With the number of folds that there should be, they are counted in place of that.
+    """
     chosen = smallest_size(fits)
     by_size = fits.groupby("size")
     means, errors = by_size["score"].mean(), by_size["score"].std(ddof=1) / np.sqrt(by_size["score"].count())
     columns = (
         [str(size) for size in means.index],
         lined_up(means.tolist(), 4),
-        lined_up(errors.tolist(), 2),
+        [text.replace("nan", "") for text in lined_up(errors.tolist(), 2)],
         [brief_seconds(value) for value in by_size["seconds"].mean()],
-        ["enough" if size == chosen else "" for size in means.index],
+        ["enough" if size == chosen else "" for size in means.index]
+        if folds is None
+        else [f"{count} of {folds}" for count in by_size["score"].count()],
     )
-    head = ["size", fits["metric"].iloc[0], "std. error", "seconds", ""]
+    head = ["size", fits["metric"].iloc[0], "std. error", "seconds", "" if folds is None else "folds"]
     return head, [list(line) for line in zip(*columns, strict=True)]

@@ -18,7 +18,7 @@ from maskrank.datasets import Dataset, load_dataset
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
 from maskrank.study.protocol import KINDS, Samples, check_method, divide, evaluate_sizes, orders_once
-from maskrank.study.runner import Job, Result, run_jobs
+from maskrank.study.runner import Job, Result, run_jobs, written
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
 
@@ -51,7 +51,7 @@ def run_study(
     Returns
     -------
     fits : DataFrame
-        One row a finished fit.
+        One row a finished fit; ``attrs["tables"]`` is the text of ``tables.md``.
     failed : list of dict
     """
     started = time.perf_counter()
@@ -70,12 +70,21 @@ def run_study(
     if len(fits):
         datasets = {part.data: load_dataset(part.data, data_dir=data_dir) for part in study.parts}
         relevant = {name: data.relevant for name, data in datasets.items() if data.relevant is not None}
-        write_atomically(out / "fits.csv", _flat(fits).to_csv(index=False))
-        write_atomically(out / "tables.md", document(study, fits, relevant))
-        write_atomically(out / "costs.md", costs(study, fits))
-        for name in study.figures:
-            FIGURES[name](fits, datasets, out)
-        write_atomically(out / "run.json", _facts(study, fits, command, time.perf_counter() - started, n_jobs))
+        tables = fits.attrs["tables"] = document(study, fits, relevant)
+        failed += written(
+            {
+                out / "fits.csv": lambda file: write_atomically(file, _flat(fits).to_csv(index=False)),
+                out / "tables.md": lambda file: write_atomically(file, tables),
+                out / "costs.md": lambda file: write_atomically(file, costs(study, fits)),
+                **{
+                    out / f"{name}.png": lambda _, draw=FIGURES[name]: draw(fits, datasets, out)
+                    for name in study.figures
+                },
+                out / "run.json": lambda file: write_atomically(
+                    file, _facts(study, fits, command, time.perf_counter() - started, n_jobs)
+                ),
+            }
+        )
     return fits, failed
 
 

@@ -7,8 +7,8 @@ line with its error and is run anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,8 @@ def run_jobs(
     Returns
     -------
     finished, failed : list of dict
-        The job together with its result, or with an "error"; in the order of the jobs.
+        The job together with its result, or with an "error"; in the order of the jobs. A file that can't be written
+        is among those that failed.
     """
     file = None if folder is None else _file(folder, resume=resume)
     if not jobs:
@@ -62,6 +63,7 @@ def run_jobs(
     for job in open_jobs:
         groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)
     failed: dict[tuple[Any, ...], Result] = {}
+    unwritten: list[Result] = []
     tasks = list(groups.values())
     with (
         _appending(file) as note,
@@ -74,7 +76,10 @@ def run_jobs(
         for place, result in fits:
             lines = [_failed(job, result) for job in tasks[place]] if isinstance(result, Exception) else result
             for line in lines:
-                note(json.dumps(line))
+                try:
+                    note(json.dumps(line))
+                except OSError as error:  # a full disk: the result is kept in memory, and the run goes on
+                    unwritten = unwritten or [_unwritten(file, error)]
                 (failed if "error" in line else done)[_key(line, names)] = line
                 if told is not None:
                     told(line)
@@ -82,7 +87,24 @@ def run_jobs(
             bar.name(waiting.pop() if waiting else "fits")
             bar.workers(fits.workers)
     keys = [_key(job, names) for job in jobs]
-    return [done[key] for key in keys if key in done], [failed[key] for key in keys if key in failed]
+    errors = [failed[key] for key in keys if key in failed]
+    return [done[key] for key in keys if key in done], [*errors, *unwritten]
+
+
+def written(files: Mapping[Path, Callable[[Path], None]]) -> list[Result]:
+    """Write each file by its function; what is said of those that could not be written."""
+    failed = []
+    for file, write in files.items():
+        try:
+            write(file)
+        except OSError as error:
+            failed.append(_unwritten(file, error))
+    return failed
+
+
+def _unwritten(file: Path | None, error: OSError) -> Result:
+    """A file that could not be written, among the jobs that failed."""
+    return {"file": str(file), "error": f"{file} can't be written: {error.strerror}" if error.strerror else str(error)}
 
 
 def _title(job: Job) -> str:
@@ -103,15 +125,19 @@ def _appending(file: Path | None) -> Iterator[Callable[[str], None]]:
     if file is None:
         yield lambda text: None
         return
-    with file.open("a", encoding="utf-8") as out:
+    out = file.open("a", encoding="utf-8")
 
-        def note(text: str) -> None:
-            out.write(text + "\n")
-            out.flush()
+    def note(text: str) -> None:
+        out.write(text + "\n")
+        out.flush()
 
+    try:
         if file.stat().st_size and not file.read_text(encoding="utf-8").endswith("\n"):
             note("")  # behind a line that was cut short
         yield note
+    finally:
+        with suppress(OSError):  # was told when it was noted
+            out.close()
 
 
 def one_by_one(work: Callable[[Job], Result]) -> Callable[[list[Job]], list[Result]]:

@@ -14,9 +14,8 @@ from maskrank.datasets import Problem, make_nonlinear_regression, make_orange_sk
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.all_features import all_features_figures
 from maskrank.estimators.base import DualNetBase
-from maskrank.files import check_writable, write_atomically
 from maskrank.notes import notes
-from maskrank.report import RankingSection, ranking_report
+from maskrank.report import RankingSection
 from maskrank.terminal.ranking import show_ranking
 
 _SIZE = 5
@@ -43,24 +42,23 @@ PROBLEMS = (
 def run_demo(
     console: Console,
     *,
-    report: str | None = None,
+    done: Callable[[RankingSection], None] | None = None,
     verbose: int = 0,
     max_batches: int | None = None,
     callbacks: tuple[Any, ...] = (),
     after_fit: Callable[[Any], None] | None = None,
 ) -> None:
-    """Fit, show and, if asked, report the three problems: 512 rows to learn from, 1,024 fresh ones to test on.
+    """Fit and show the three problems: 512 rows to learn from, 1,024 fresh ones to test on.
 
     Parameters
     ----------
+    done : callable, optional
+        Called with what a report says of each problem.
     callbacks : tuple of callable
         Of each fit.
     after_fit : callable, optional
         Called with each fitted model.
     """
-    if report is not None:
-        check_writable(report)
-    sections = []
     for problem in PROBLEMS:
         X, y, relevant = problem.make(512, random_state=0)
         X_test, y_test, _ = problem.make(1024, random_state=1)
@@ -81,10 +79,7 @@ def run_demo(
         if (size := notes(model).get("size")) is not None:
             console.print(f"size: {size}", markup=False)
         console.print(f"{metric} {result}\n")
-        if report is not None:
+        if done is not None:
             facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]
             reference = all_features_figures(model, X, y)
-            sections.append(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))
-    if report is not None:
-        page = ranking_report("maskrank: the three problems of the paper", sections, command="maskrank demo")
-        write_atomically(report, page)
+            done(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))

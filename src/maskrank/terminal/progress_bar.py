@@ -19,6 +19,7 @@ from rich.progress import (
 from maskrank.core.recorder import STAGES, Callback
 from maskrank.core.recorder import Progress as FitProgress
 
+_WIDE = 100  # columns of a terminal that everything fits into
 _PHASES = {"explore": "Phase I", "search": "Phase II"}  # the paper's
 
 
@@ -36,14 +37,15 @@ class ProgressBar(Callback):
     def __init__(self, console: Console | None = None, *, refresh: float = 0.1) -> None:
         self._refresh = refresh
         self._console = console or Console(stderr=True)
+        narrow = self._console.width < _WIDE
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=8 if narrow else 20),
             TextColumn("{task.fields[batch]}"),
-            TextColumn("{task.fields[losses]}"),
+            *([] if narrow else [TextColumn("{task.fields[losses]}")]),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            TimeRemainingColumn(),
+            *([] if narrow else [TextColumn("{task.fields[left]}")]),
+            TimeRemainingColumn(compact=narrow),
             console=self._console,
             transient=True,
             refresh_per_second=4,
@@ -68,6 +70,13 @@ class ProgressBar(Callback):
             self._stage = stage  # one bar for both phases: their batches are counted on
             return
         self._start(stage, total=None)
+
+    def on_share(self, what: str, share: float) -> None:
+        """Show how much of a part of the stage is done."""
+        now = time.monotonic()
+        if self._task is not None and now - self._shown >= self._refresh:
+            self._shown = now
+            self._bar.update(self._task, total=1.0, completed=share, batch=f"{what} {share:.0%}", refresh=True)
 
     def _start(self, stage: str, total: int | None) -> TaskID:
         if self._task is not None:
@@ -117,7 +126,7 @@ class FitsBar:
         console = console or Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
+            BarColumn(bar_width=30 if console.width >= _WIDE else 10),
             MofNCompleteColumn(),
             TextColumn("{task.fields[workers]}"),
             TimeElapsedColumn(),

@@ -28,6 +28,7 @@ from maskrank.core.proposals.statistics import (
     tail_freedom,
     unit_length,
 )
+from maskrank.core.recorder import counted
 
 BLOCK_PAIR_TESTS = PAIR_TESTS + 2  # of each pair: those of single columns, and in two bases those of all products
 _KERNEL_VALUES = 1 << 17  # of a product of two kernels that are kept: some of its rows, to estimate variances by
@@ -275,7 +276,8 @@ def _strengths(paired: PairedBlocks, directions: Tensor, config: ScreeningConfig
         """Sums over the columns of both features: (some columns, columns) -> (some, k)."""
         return sum_by_owner(sum_by_owner(of_columns, own, len(some)).t(), owner, k).t()
 
-    for some in split_features(paired.blocks, k, max(1, limits.SCREENED // len(basis)), basis.device):
+    runs = split_features(paired.blocks, k, max(1, limits.SCREENED // len(basis)), basis.device)
+    for some in counted(runs, "pairs"):
         inside = (owner >= some[0]) & (owner <= some[-1])
         rows, own = basis[inside], owner[inside] - some[0]
         squares = basis.new_zeros((len(rows), len(basis)))

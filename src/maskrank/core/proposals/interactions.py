@@ -21,6 +21,7 @@ from maskrank.core.proposals.statistics import (
     explained_squares,
     wilson_hilferty,
 )
+from maskrank.core.recorder import counted
 
 PAIR_TESTS = 3  # of each pair: product of standardised columns, product of cosines, joint test
 
@@ -96,7 +97,7 @@ def best_partners(
         return strength.masked_fill_(owner[first].unsqueeze(1) == owner, -1.0)
 
     blocks = torch.split(torch.arange(k, device=directions.device), max(1, limits.SCREENED // k))
-    best = [strengths(first).max(dim=1) for first in blocks]
+    best = [strengths(first).max(dim=1) for first in counted(blocks, "pairs")]
     strength, partner = (torch.cat(parts) for parts in zip(*best, strict=True))
     chosen = strength.argsort(descending=True, stable=True)[:n_pairs]
     chosen = chosen[strength[chosen] >= 0]  # some features are correlated with all others

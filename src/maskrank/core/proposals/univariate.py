@@ -25,6 +25,7 @@ from maskrank.core.proposals.statistics import (
     values_of,
     wilson_hilferty,
 )
+from maskrank.core.recorder import counted
 
 
 def univariate_evidence(
@@ -45,7 +46,8 @@ def univariate_evidence(
     cosines = torch.stack([cosine(n, k, directions.device) for k in range(1, config.n_cosines + 1)])  # (cosines, n)
     both = directions if given is None else torch.cat([directions, given], dim=1)
     parts = []
-    for features in split_features(batch.blocks, d, limits.SCREENED // (n * both.shape[1]), directions.device):
+    runs = split_features(batch.blocks, d, limits.SCREENED // (n * both.shape[1]), directions.device)
+    for features in counted(runs, "features"):
         x, blocks = values_of(batch, features), batch.blocks.only(features)
         numeric = blocks.numeric.to(x.device)
         by_rank = both[(x if bool(numeric.all()) else x[numeric]).argsort(dim=1)]  # (numeric, n, q + k)

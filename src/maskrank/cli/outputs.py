@@ -1,0 +1,117 @@
+"""What a command prints and writes: the result is shown first, then each file is written by itself.
+
+A file that can't be written is named, and the others are written all the same. ``-`` and ``/dev/stdout`` are standard
+output; what people read then goes to standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from maskrank.cli.common import check_distinct, console
+from maskrank.terminal.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from maskrank.cli.voice import Voice
+
+_STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+class Outputs:
+    """The outputs that a command was asked for, checked before the work begins.
+
+    Parameters
+    ----------
+    read : list of str
+        Files that the command reads, which no output may fall on.
+    paths : dict of str to (str or None)
+        The path of each output by its kind, such as "json"; None where it was not asked for.
+    """
+
+    def __init__(self, read: list[str], **paths: str | None) -> None:
+        from maskrank.files import check_writable
+
+        self._paths = {kind: path for kind, path in paths.items() if path is not None}
+        printed = [path for path in self._paths.values() if path in _STANDARD_OUTPUT]
+        if len(printed) > 1:
+            raise ValueError(f"{' and '.join(printed)}: only one output can go to standard output")
+        if self._paths.get("model") in _STANDARD_OUTPUT:
+            raise ValueError(f"--model {self._paths['model']}: a model needs a file of its own")
+        files = [path for path in self._paths.values() if path not in _STANDARD_OUTPUT]
+        for given in read:
+            check_distinct(given, files)
+        for path in files:
+            check_writable(path)
+        self._to_stdout = bool(printed)
+        self._shown = False
+        self._done: list[str] = []
+        self._written: list[str] = []
+        self._problems: list[str] = []
+
+    def wants(self, kind: str) -> bool:
+        """Whether an output was asked for, and is not there yet."""
+        return kind in self._paths and kind not in self._done
+
+    def show(self, show: Callable[[Console], None]) -> None:
+        """Print what people read, once."""
+        if not self._shown:
+            self._shown = True
+            self._printing(lambda: show(console(stderr=self._to_stdout)))
+
+    def write(self, kind: str, content: Callable[[], str]) -> None:
+        """Write an output that was asked for."""
+        from maskrank.files import write_atomically
+        from maskrank.terminal.standard_output import print_text
+
+        if not self.wants(kind):
+            return
+        text, path = content(), self._paths[kind]
+        if path in _STANDARD_OUTPUT:
+            self._done.append(kind)
+            self._printing(lambda: print_text(text))
+        else:
+            self._file(kind, lambda: write_atomically(path, text))
+
+    def save(self, kind: str, save: Callable[[str], None]) -> None:
+        """Have an output that was asked for written by a function of its path."""
+        if self.wants(kind):
+            self._file(kind, lambda: save(self._paths[kind]))
+
+    def leave_out(self, kind: str, reason: str) -> None:
+        """Say that an output that was asked for is not written."""
+        if self.wants(kind):
+            self._done.append(kind)
+            typer.echo(f"maskrank: {self._paths[kind]} is not written: {reason}", err=True)
+
+    def finish(self, voice: Voice | None = None) -> None:
+        """Tell what was written, where there is a voice, and end with exit code 1 where something could not be."""
+        if voice is not None:
+            voice.written(self._written)
+        for line in self._problems:
+            typer.echo(f"maskrank: {one_line(line)}", err=True)
+        if self._problems:
+            raise typer.Exit(1)
+
+    def _file(self, kind: str, write: Callable[[], None]) -> None:
+        self._done.append(kind)
+        try:
+            write()
+        except OSError as error:
+            self._problems.append(str(error))
+        else:
+            self._written.append(self._paths[kind])
+
+    def _printing(self, show: Callable[[], None]) -> None:
+        from maskrank.terminal.standard_output import drop_output, flush_output
+
+        try:
+            show()
+            flush_output()
+        except OSError as error:  # a closed pipe is none, see `terminal.standard_output`
+            drop_output()
+            self._problems.append(f"standard output can't be written: {error.strerror}")
