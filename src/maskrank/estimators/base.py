@@ -18,6 +18,7 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
+from maskrank.estimators.checkpoints import Folder
 from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
@@ -34,7 +35,6 @@ from maskrank.estimators.preparation import (
     resolve_config,
     resolve_largest_size,
     resolve_repeats,
-    resolve_seed,
     resolve_size,
 )
 from maskrank.estimators.ranking import Ranking
@@ -43,6 +43,7 @@ from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability, rank_subsample
 from maskrank.estimators.storage import StorageMixin
+from maskrank.estimators.survivable import KeptRefits, fit_checkpoint, kept_seed
 from maskrank.parallel.repeats import Repeats
 
 
@@ -79,6 +80,7 @@ class DualNetBase(
         n_repeats: int = 0,
         n_jobs: int | None = None,
         device: str = "auto",
+        checkpoint: Any = None,
         callbacks: tuple[Any, ...] = (),
         verbose: int = 0,
         random_state: Any = None,
@@ -108,6 +110,7 @@ class DualNetBase(
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.device = device
+        self.checkpoint = checkpoint
         self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
@@ -163,16 +166,18 @@ class DualNetBase(
         own = self._own_validation(X_val, y_val, sample_weight_val, task, factors)
         if own is None:
             self._check_split(whole.target)
-        seed = resolve_seed(self.random_state)
+        seed = kept_seed(self.checkpoint, self.random_state)
+        store = self._open_checkpoint(whole, own, table, seed)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
-        size, curve = self._choose_size(task, training, validation, table, seed)
+        size, curve = self._choose_size(task, training, validation, table, seed, store)
         settings = self._settings(task, size, table)
         prepared = prepare(settings, training, validation)
-        refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
+        refit: Any = partial(rank_subsample, settings, whole, own, self.validation_fraction)
+        refit = refit if store is None else KeptRefits(refit, store)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         with self._listeners(repeats) as callbacks, repeats or nullcontext():
-            trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True)
+            trained = train(prepared, generator=generator, callbacks=callbacks, test_signal=True, store=store)
             self.stability_ = None if repeats is None else Stability.of(table.names, *repeats.results(), size=size)
 
         self._frame_kind, self._table = kind, table
@@ -210,7 +215,7 @@ class DualNetBase(
         return count_copies(whole), factors
 
     def _choose_size(
-        self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int
+        self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int, store: Folder | None
     ) -> tuple[int, core_curve.SizeCurve | None]:
         """The number of features to select, and, where it is chosen here, the curve it was chosen on."""
         d = len(table) - len(table.required)
@@ -227,8 +232,24 @@ class DualNetBase(
         prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)
         with self._listeners(None) as callbacks:
-            curve = find_size(prepared, generator=generator, callbacks=callbacks)
+            kept = None if store is None else store.within("size")
+            curve = find_size(prepared, generator=generator, callbacks=callbacks, store=kept)
         return curve.enough, curve
+
+    def _open_checkpoint(self, whole: Part, own: Part | None, table: FeatureTable, seed: int) -> Folder | None:
+        """The folder that the fit is kept in, if any."""
+        if self.checkpoint is None:
+            return None
+        parameters = self._plain_parameters()
+        return fit_checkpoint(
+            self.checkpoint,
+            whole=whole,
+            own=own,
+            table=table,
+            parameters=parameters,
+            operator=self.operator,
+            seed=seed,
+        )
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
     # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`, and its
