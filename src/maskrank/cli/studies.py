@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.cli.checkpoints import check_folder
 from maskrank.cli.common import (
     check_distinct,
     console,
@@ -18,6 +19,7 @@ from maskrank.cli.common import (
 )
 from maskrank.cli.options import (
     Categorical,
+    CheckpointFolder,
     Data,
     Drop,
     FoldBy,
@@ -25,6 +27,7 @@ from maskrank.cli.options import (
     Numeric,
     Quiet,
     Report,
+    Resume,
     Seed,
     SkipMissing,
     Strict,
@@ -65,6 +68,8 @@ def compare(
     jobs: Jobs = 1,
     csv: Csv = None,
     report: Report = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -83,6 +88,7 @@ def compare(
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
+    check_folder(checkpoint, resume=resume)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
@@ -96,6 +102,7 @@ def compare(
         n_jobs=jobs,
         quiet=quiet,
         told=voice.tell_fit,
+        checkpoint=checkpoint,
     )
     if len(fits):
         show_table(console(), *comparison_rows(fits, table.names))
@@ -129,6 +136,8 @@ def sweep(
     jobs: Jobs = 1,
     csv: Csv = None,
     report: Report = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -149,6 +158,7 @@ def sweep(
     check_distinct(data, outputs)
     for path in outputs:
         check_writable(path)
+    check_folder(checkpoint, resume=resume)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
@@ -156,7 +166,15 @@ def sweep(
     voice.warn(rare_classes(table, folds), always=True)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     fits, failed = compare_methods(
-        table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=voice.tell_fit
+        table,
+        [OURS],
+        wanted,
+        folds=folds,
+        seed=seed,
+        n_jobs=jobs,
+        quiet=quiet,
+        told=voice.tell_fit,
+        checkpoint=checkpoint,
     )
     if len(fits):
         screen = console()

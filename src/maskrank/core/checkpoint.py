@@ -18,8 +18,9 @@ from maskrank.core.recorder import Recorder
 State = Any  # numbers, text, None, tensors and arrays, in lists, tuples and dicts
 Value = TypeVar("Value")
 
-EVERY = 1.0  # seconds between two states
-_COST = 50  # times as long as a state took to write passes before the next
+EVERY = 1.0  # seconds between two states of a loop
+_PAUSE = 50  # times as long as the last state took to write passes before the next
+_FIRST = 0.002  # seconds that the first one is thought to take
 
 
 class Stateful(Protocol):
@@ -33,7 +34,7 @@ class Stateful(Protocol):
 class Store(Protocol):
     """Where states are kept, by name; a state is there as a whole, or not at all."""
 
-    every: float  # seconds between two states, at least; 0 keeps every one
+    every: float  # seconds between two states of a loop, at least; 0 keeps every state
 
     def read(self, name: str) -> State | None:
         """What was kept; None where there is nothing."""
@@ -85,7 +86,7 @@ class Checkpoint:
         self._generator, self._store, self._codec = generator, store, codec
         self._always: list[Stateful] = [recorder]
         self._n_stages, self._stage = 0, ""
-        self._written, self._cost = time.perf_counter(), 0.0
+        self._written, self._cost = time.perf_counter(), _FIRST
 
     def keep_with_all(self, *parts: Stateful) -> None:
         """From now on, these belong to every state."""
@@ -110,7 +111,7 @@ class Checkpoint:
         with self.recorder.stage(name):
             kept = None if self._store is None else self._store.read(self._stage)
             value: Value = compute() if kept is None else self._restored(self._stage, kept, parts)
-        if kept is None and self._store is not None and (last or self._is_due()):
+        if kept is None and self._store is not None and (last or self._is_due(0.0)):
             encoded = value if self._codec is None else self._codec.encode(value)
             self._write(self._stage, encoded, parts)
             self._store.remove(self._loop_name(""))
@@ -127,16 +128,17 @@ class Checkpoint:
 
     def write_loop(self, name: str, parts: tuple[Stateful, ...], variables: State) -> None:
         """Keep a loop's state, if the last one kept is old enough."""
-        if self._store is not None and self._is_due():
+        if self._store is not None and self._is_due(self._store.every):
             self._write(self._loop_name(name), variables, parts)
 
     def _loop_name(self, name: str) -> str:
         return f"{self._stage}-{name}"
 
-    def _is_due(self) -> bool:
+    def _is_due(self, least: float) -> bool:
+        """Whether the last state was written at least so many seconds ago, and long enough to have been worth it."""
         assert self._store is not None
-        every = self._store.every
-        return not every or time.perf_counter() - self._written >= max(every, _COST * self._cost)
+        pause = _PAUSE * self._cost if self._store.every else 0.0
+        return time.perf_counter() - self._written >= max(least, pause)
 
     def _write(self, name: str, value: State, parts: tuple[Stateful, ...]) -> None:
         assert self._store is not None

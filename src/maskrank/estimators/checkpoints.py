@@ -42,7 +42,7 @@ class Folder:
     path : path
         Made where it is not there.
     every : float
-        Seconds between two states, at least; 0 keeps every one.
+        Seconds between two states of a loop, at least; 0 keeps every state.
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = EVERY) -> None:
@@ -55,6 +55,12 @@ class Folder:
             raise type(error)(f"checkpoint {path} can't be written: {error.strerror}") from error
         for unfinished in self.path.glob(".*"):  # of a process that was ended while it wrote
             unfinished.unlink(missing_ok=True)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
 
     def read(self, name: str) -> State | None:
         """What was kept; None where there is nothing, or the file is damaged."""
@@ -168,15 +174,21 @@ class Identity:
         return cast(dict[str, Any], json.loads(plain))
 
 
-def open_checkpoint(path: str | os.PathLike[str], identity: Identity, every: float = EVERY) -> Folder:
+def open_checkpoint(path: str | os.PathLike[str], identity: Identity) -> Folder:
     """The folder of a run.
+
+    Parameters
+    ----------
+    path : path or Folder
+        A `Folder` says for itself how often states are kept.
+    identity : Identity
 
     Raises
     ------
     ValueError
         The folder is of another run: the error says in what it differs.
     """
-    folder, wanted = Folder(path, every), identity.document()
+    folder, wanted = path if isinstance(path, Folder) else Folder(path), identity.document()
     kept = stored_identity(path)
     if kept is None:
         folder.remove("")

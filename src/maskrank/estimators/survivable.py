@@ -70,10 +70,10 @@ def fit_checkpoint(
 
 def _digests(part: Part) -> dict[str, str]:
     return {
-        "data": _digest_source(part.source, part.rows),
-        "targets": digest(part.target),
         "weights of rows": digest(part.weights),
         "groups of rows": digest(part.groups),
+        "data": _digest_source(part.source, part.rows),
+        "targets": digest(part.target),
     }
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.core.metrics import METRICS
+from maskrank.estimators.checkpoints import Identity, digest, open_checkpoint
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import table_folds
 from maskrank.study.protocol import KINDS, OURS, Samples, check_method, evaluate, uses_all_features
@@ -32,8 +33,14 @@ def compare_methods(
     n_jobs: int = 1,
     quiet: bool = False,
     told: Callable[[Result], None] | None = None,
+    checkpoint: str | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Each method at each size on each fold of a table (see `table_folds`); our method is told of groups of rows.
+
+    Parameters
+    ----------
+    checkpoint : str, optional
+        A folder that keeps every finished fit; those it holds are not done again.
 
     Returns
     -------
@@ -52,8 +59,24 @@ def compare_methods(
     rows = Samples(table.X.to_numpy() if numbers else table.X, np.asarray(table.y), table.rows.groups)
     divided = table_folds(table, folds, seed)
     work = partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset)
-    finished, failed = run_jobs(jobs, one_by_one(work), None, n_jobs=n_jobs, quiet=quiet, told=told)
+    folder = None
+    if checkpoint is not None:
+        folder = open_checkpoint(checkpoint, _identity(table, rows, folds=folds, seed=seed, preset=preset)).path
+    finished, failed = run_jobs(jobs, one_by_one(work), folder, n_jobs=n_jobs, resume=True, quiet=quiet, told=told)
     return pd.DataFrame(finished), failed
+
+
+def _identity(table: Table, rows: Samples, **settings: Any) -> Identity:
+    """What a fit of a comparison depends on, beside its method, size and fold."""
+    values = [rows.X[name].to_numpy() for name in rows.X] if isinstance(rows.X, pd.DataFrame) else [rows.X]
+    data = {
+        "data": digest(*values),
+        "columns": digest(list(table.names), list(map(str, table.X.dtypes))),
+        "targets": digest(rows.y),
+        "groups of rows": digest(rows.groups),
+        "order of rows": digest(table.rows.order),
+    }
+    return Identity(data, {"task": table.task, **settings})
 
 
 def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, preset: str) -> Result:
