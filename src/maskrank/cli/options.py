@@ -75,4 +75,12 @@ Report = Annotated[str | None, typer.Option("--report", help="Write a self-conta
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
+CheckpointFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoint",
+        help="Keep what is done in this folder: after a crash or a kill the same command goes on with --resume.",
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with what the folder of --checkpoint holds.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits in parallel.")]

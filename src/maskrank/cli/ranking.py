@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.cli.checkpoints import check_folder
 from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import console, polite, read_table
 from maskrank.cli.options import (
     Balanced,
     Categorical,
+    CheckpointFolder,
     Data,
     Drop,
     Event,
@@ -21,6 +23,7 @@ from maskrank.cli.options import (
     Quiet,
     RankTask,
     Report,
+    Resume,
     Seed,
     SkipMissing,
     Strict,
@@ -103,6 +106,8 @@ def rank(
     image: Annotated[
         str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
     ] = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -115,6 +120,7 @@ def rank(
     from maskrank.tables import ColumnOptions, read_groups
 
     outputs = Outputs([data], json=json, csv=csv, report=report, model=model)
+    check_folder(checkpoint, resume=resume)
     wanted = _size(size)
     if max_size is not None and wanted != "auto":
         raise ValueError(f"--max-size {max_size} goes with --size auto")
@@ -136,7 +142,7 @@ def rank(
     table = read_table(data, question, options, voice, strict=strict)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
-    settings |= {"max_features_to_select": max_size}
+    settings |= {"max_features_to_select": max_size, "checkpoint": checkpoint}
     settings |= {"required": table.required} if table.required else {}
     settings |= {"groups": table.groups} if table.groups else {}
     fitted = make_model(
@@ -206,7 +212,12 @@ def _size(text: str | None) -> Size:
 
 def _in_options(message: str) -> str:
     """An error of the estimator in the words of the command line: ``n_features_to_select='auto'`` is --size auto."""
-    options = {"n_features_to_select": "--size", "max_features_to_select": "--max-size", "metric": "--metric"}
+    options = {
+        "n_features_to_select": "--size",
+        "max_features_to_select": "--max-size",
+        "metric": "--metric",
+        "random_state": "--seed",
+    }
     for parameter, option in options.items():
         message = re.sub(rf"{parameter}='?([^\s':;,]+)'?", rf"{option} \1", message)
     return re.sub(r"preset='(paper[\w:]*)'", r"--preset \1", message)

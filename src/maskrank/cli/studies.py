@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maskrank.cli.checkpoints import check_folder
 from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import listed, polite, read_table, whole_numbers
 from maskrank.cli.options import (
     Categorical,
+    CheckpointFolder,
     Data,
     Drop,
     FoldBy,
@@ -17,6 +19,7 @@ from maskrank.cli.options import (
     Numeric,
     Quiet,
     Report,
+    Resume,
     Seed,
     SkipMissing,
     Strict,
@@ -64,6 +67,8 @@ def compare(
     json: Json = None,
     csv: Csv = None,
     report: Report = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -78,6 +83,7 @@ def compare(
     from maskrank.tables import ColumnOptions
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
+    check_folder(checkpoint, resume=resume)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
@@ -96,6 +102,7 @@ def compare(
             timeout=timeout,
             quiet=quiet,
             told=results.told,
+            checkpoint=checkpoint,
         )
         results.finish(fits, failed)
     _finish(outputs, failed, voice)
@@ -124,6 +131,8 @@ def sweep(
     json: Json = None,
     csv: Csv = None,
     report: Report = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -139,6 +148,7 @@ def sweep(
     from maskrank.tables import ColumnOptions
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
+    check_folder(checkpoint, resume=resume)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
@@ -150,7 +160,15 @@ def sweep(
         shield_children()
     with leaving(results.leave):
         fits, failed = compare_methods(
-            table, [OURS], wanted, folds=folds, seed=seed, n_jobs=jobs, quiet=quiet, told=results.told
+            table,
+            [OURS],
+            wanted,
+            folds=folds,
+            seed=seed,
+            n_jobs=jobs,
+            quiet=quiet,
+            told=results.told,
+            checkpoint=checkpoint,
         )
         results.finish(fits, failed)
     _finish(outputs, failed, voice)

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint, Store
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
@@ -39,6 +41,7 @@ from maskrank.core.scoring.size_curve import SizeCurve
 from maskrank.core.selection.calibration import calibrate_selector
 from maskrank.core.selection.reselection import reselect
 from maskrank.core.selection.tournament import hold_tournament
+from maskrank.core.stage_values import StageValues
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ def fit_dual_net(
     learn_all: bool = False,
     test_signal: bool = False,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
+    store: Store | None = None,
 ) -> DualNetResult:
     """Propose, train both nets, decide on s of the features, measure their scores, make the predictor, and rank.
 
@@ -106,55 +110,54 @@ def fit_dual_net(
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     test_signal : bool
         Whether to test if anything predicts the target. The test has a generator of its own: nothing depends on it.
+    store : Store, optional
+        Keeps the results of stages and the states of long loops. The same call with what a store holds goes on from it.
     """
     varying = features.to_choose_first(size)
     if varying is not None or net is not None:  # neither can follow a proposal
         config = config.using(proposal__enabled=False)
     recorder = Recorder(config.max_batches, callbacks, features.names)
+    fit = Checkpoint(recorder, generator, store, StageValues(task, config, net))
     test = None
     if test_signal:
-        with recorder.stage("propose"):
-            test = SignalTest.begin(task, rows, validation, config, generator.initial_seed())
+        seed = generator.initial_seed()
+        test = fit.stage("propose", partial(SignalTest.begin, task, rows, validation, config, seed))
     if size == len(features):
-        return _score_all(task, rows, validation, features, config, generator, net, learn_all, recorder, test)
-    with recorder.stage("propose"):
-        proposal = propose(task, rows, size, config=config, generator=generator)
-        recorder.found(proposal.summary(rows.n_features))
+        return _score_all(task, rows, validation, features, config, generator, net, learn_all, fit, test)
+    proposal = fit.stage("propose", partial(propose, task, rows, size, config=config, generator=generator))
+    recorder.found(proposal.summary(rows.n_features))
     policy, search = proposal.policy, SearchSpace(Pool(proposal.pool), proposal.groups, size)
     recorder.max_batches = policy.max_batches
-    with lent_random_state(generator, when=net is not None):
+    with lent_random_state(generator, when=net is not None) as lent:
+        fit.keep_with_all(*lent)
         shortened = replace(config, max_batches=policy.max_batches)
         trainer = build_trainer(task, rows, validation, search, config=shortened, generator=generator, net=net)
         everything = (rows, validation) if learn_all and policy.may_reselect else None
         del rows, validation  # of a large table, the features of the pool are enough from here on
-        optimal = train_dual_net(trainer, features, recorder)  # stages "explore" and "search"
-        with recorder.stage("calibrate"):
-            optimal = _with_varying(calibrate_selector(trainer, optimal), varying)
-        with recorder.stage("tournament"):
-            winner = hold_tournament(trainer, optimal, proposal)
-            recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
+        found = train_dual_net(trainer, features, recorder, fit)  # stages "explore" and "search"
+        optimal = fit.stage("calibrate", lambda: _with_varying(calibrate_selector(trainer, found), varying), trainer)
+        winner = fit.stage("tournament", lambda: hold_tournament(trainer, optimal, proposal), trainer)
+        recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
         first = None
         if everything is not None and proposal.is_satisfied_by(winner.tolist()):
-            with recorder.stage("predict"):
-                first = deploy(trainer, winner, recorder, learn_all=True)
-            with recorder.stage("tournament"):
+            first = fit.stage("predict", lambda: deploy(trainer, winner, fit, learn_all=True))
+            with recorder.stage("tournament"):  # of few rows, so that it is not worth keeping
                 trainer, winner = reselect(task, *everything, size=size, config=config, generator=generator)
-                recorder.found("few rows: the features were reselected with the held-out rows")
-        with recorder.stage("score"):
-            measured = _measured(trainer, winner, learn_all=learn_all)
-            ranking = rank_features(
-                trainer.selector,
-                winner,
-                trainer.pool,
-                features,
-                measured=measured,
-                evidence=proposal.feature_evidence(),
-                redundant=proposal.correlated,
-            )
+            recorder.found("few rows: the features were reselected with the held-out rows")
+        measured = fit.stage("score", lambda: _measured(trainer, winner, learn_all=learn_all))
+        ranking = rank_features(
+            trainer.selector,
+            winner,
+            trainer.pool,
+            features,
+            measured=measured,
+            evidence=proposal.feature_evidence(),
+            redundant=proposal.correlated,
+        )
         recorder.ranked(ranking)
-        with recorder.stage("predict"):
-            worth = None if measured is None else measured.worth
-            deployed = deploy(trainer, winner, recorder, worth=worth, learn_all=learn_all)
+        worth = None if measured is None else measured.worth
+        predict = partial(deploy, trainer, winner, fit, worth=worth, learn_all=learn_all)
+        deployed = fit.stage("predict", predict, last=True)
     recorder.history.add_optimal(features.places_of(winner))
     return _result(ranking, deployed, first or deployed, recorder, config, measured, test)
 
@@ -168,26 +171,25 @@ def _score_all(
     generator: torch.Generator,
     net: OwnNet | None,
     learn_all: bool,
-    recorder: Recorder,
+    fit: Checkpoint,
     test: SignalTest | None,
 ) -> DualNetResult:
     """Nothing is selected: every feature is scored, and the predictor sees them all."""
     everything = torch.arange(len(features), device=rows.device)
-    with recorder.stage("propose"):
-        evidence = screen_single_features(task, rows, config.proposal.screening)
+    evidence = fit.stage("propose", lambda: screen_single_features(task, rows, config.proposal.screening))
     space = SearchSpace(Pool(everything.cpu()), (), len(features))
-    with lent_random_state(generator, when=net is not None):
+    with lent_random_state(generator, when=net is not None) as lent:
+        fit.keep_with_all(*lent)
         trainer = build_trainer(task, rows, validation, space, config=config, generator=generator, net=net)
-        with recorder.stage("score"):
-            measured = _measured(trainer, everything, learn_all=learn_all)
+        measured = fit.stage("score", lambda: _measured(trainer, everything, learn_all=learn_all))
         if measured is None:
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
         ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
-        recorder.ranked(ranking)
-        with recorder.stage("predict"):
-            deployed = deploy(trainer, everything, recorder, worth=measured.worth, learn_all=learn_all)
-    recorder.history.add_optimal(features.places_of(everything))
-    return _result(ranking, deployed, deployed, recorder, config, measured, test)
+        fit.recorder.ranked(ranking)
+        predict = partial(deploy, trainer, everything, fit, worth=measured.worth, learn_all=learn_all)
+        deployed = fit.stage("predict", predict, last=True)
+    fit.recorder.history.add_optimal(features.places_of(everything))
+    return _result(ranking, deployed, deployed, fit.recorder, config, measured, test)
 
 
 def _measured(trainer: DualNetTrainer, optimal: Tensor, *, learn_all: bool) -> MeasuredScores | None:

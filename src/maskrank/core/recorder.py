@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -209,6 +209,14 @@ class Recorder:
     def validated(self, value: float) -> None:
         """Note one validation figure of m_opt."""
         self.history.validation.append((self.batch, value))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The history so far, for a checkpoint."""
+        return {"history": asdict(self.history), "batch": self.batch}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on with a history; callbacks are not told of it."""
+        self.history, self.batch = History.from_dict(state_dict["history"]), state_dict["batch"]
 
     def _count(self, what: str, share: float) -> None:
         for callback in self._callbacks:

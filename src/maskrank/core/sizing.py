@@ -8,21 +8,24 @@ what each is worth, the less worthy half is left out, and the others are measure
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint, Store
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.construction import OwnNet
 from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
-from maskrank.core.recorder import Progress
+from maskrank.core.recorder import Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.size_curve import SizeCurve
+from maskrank.core.stage_values import StageValues
 
 
 def choose_size(
@@ -37,6 +40,7 @@ def choose_size(
     net: OwnNet | None = None,
     learn_all: bool = False,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
+    store: Store | None = None,
 ) -> SizeCurve:
     """Find the number of features that is enough: the curve of sizes 1..bound, and ``enough`` on it.
 
@@ -44,6 +48,8 @@ def choose_size(
     ----------
     bound : int
         The largest size; less than the number of features.
+    store : Store, optional
+        Keeps what is measured, as that of `fit_dual_net`.
     """
     subset, measured = torch.arange(len(features), device=rows.device), None
     if len(features) > config.score.max_all_features:
@@ -59,15 +65,16 @@ def choose_size(
             net=net,
             learn_all=learn_all,
             callbacks=callbacks,
+            store=None if store is None else store.within("widest"),
         )
         measured = widest.measured
         subset = torch.from_numpy(np.flatnonzero(widest.ranking.support[features.candidates])).to(rows.device)
     curve: SizeCurve | None = None
+    fit = Checkpoint(Recorder(config.max_batches), generator, store, StageValues(task, config, net))
     while True:
         if measured is None:
-            measured = measure_scores(
-                task, rows, validation, subset, learn_all=learn_all, config=config, generator=generator
-            )
+            measure = partial(measure_scores, task, rows, validation, subset)
+            measured = fit.stage("score", partial(measure, learn_all=learn_all, config=config, generator=generator))
         if measured is None:
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
         curve = measured.curve if curve is None else measured.curve.followed_by(curve)

@@ -17,6 +17,7 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
+from maskrank.estimators.checkpoints import Folder
 from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
 from maskrank.estimators.explaining import ExplanationMixin
@@ -33,7 +34,6 @@ from maskrank.estimators.preparation import (
     resolve_config,
     resolve_largest_size,
     resolve_repeats,
-    resolve_seed,
     resolve_size,
 )
 from maskrank.estimators.ranking import Ranking
@@ -43,6 +43,7 @@ from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability, rank_subsample
 from maskrank.estimators.stopping import StoppingMixin, unfitted_when_stopped
 from maskrank.estimators.storage import StorageMixin
+from maskrank.estimators.survivable import KeptRefits, fit_checkpoint, kept_seed
 from maskrank.parallel.repeats import Repeats
 
 
@@ -86,6 +87,7 @@ class DualNetBase(
         n_repeats: int = 0,
         n_jobs: int | None = None,
         device: str = "auto",
+        checkpoint: Any = None,
         callbacks: tuple[Any, ...] = (),
         verbose: int = 0,
         random_state: Any = None,
@@ -115,6 +117,7 @@ class DualNetBase(
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.device = device
+        self.checkpoint = checkpoint
         self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
@@ -171,18 +174,20 @@ class DualNetBase(
         own = self._own_validation(X_val, y_val, sample_weight_val, task, factors)
         if own is None:
             self._check_split(whole.target)
-        seed = resolve_seed(self.random_state)
+        seed = kept_seed(self.checkpoint, self.random_state)
+        store = self._open_checkpoint(whole, own, table, seed)
         generator = torch.Generator().manual_seed(seed)
         training, validation = whole.hold_out(self.validation_fraction, generator) if own is None else (whole, own)
         self._check_parts(training.target, validation.target)
-        size, curve = self._choose_size(task, training, validation, table, seed)
+        size, curve = self._choose_size(task, training, validation, table, seed, store)
         settings = self._settings(task, size, table)
         prepared = prepare(settings, training, validation)
-        refit = partial(rank_subsample, settings, whole, own, self.validation_fraction)
+        refit: Any = partial(rank_subsample, settings, whole, own, self.validation_fraction)
+        refit = refit if store is None else KeptRefits(refit, store)
         repeats = Repeats(refit, n_repeats, seed=seed, n_jobs=self.n_jobs, verbose=self.verbose) if n_repeats else None
         listeners = self._listeners(repeats)
         with repeats or nullcontext():
-            trained = train(prepared, generator=generator, callbacks=listeners, test_signal=True)
+            trained = train(prepared, generator=generator, callbacks=listeners, test_signal=True, store=store)
             self._frame_kind, self._table = kind, table
             self.task_ = task
             self.config_ = trained.config
@@ -222,7 +227,7 @@ class DualNetBase(
         return count_copies(whole), factors
 
     def _choose_size(
-        self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int
+        self, task: Task, training: Part, validation: Part, table: FeatureTable, seed: int, store: Folder | None
     ) -> tuple[int, core_curve.SizeCurve | None]:
         """The number of features to select, and, where it is chosen here, the curve it was chosen on."""
         d = len(table) - len(table.required)
@@ -238,8 +243,24 @@ class DualNetBase(
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
         prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)
-        curve = find_size(prepared, generator=generator, callbacks=self._listeners(None))
+        kept = None if store is None else store.within("size")
+        curve = find_size(prepared, generator=generator, callbacks=self._listeners(None), store=kept)
         return curve.enough, curve
+
+    def _open_checkpoint(self, whole: Part, own: Part | None, table: FeatureTable, seed: int) -> Folder | None:
+        """The folder that the fit is kept in, if any."""
+        if self.checkpoint is None:
+            return None
+        parameters = self._plain_parameters()
+        return fit_checkpoint(
+            self.checkpoint,
+            whole=whole,
+            own=own,
+            table=table,
+            parameters=parameters,
+            operator=self.operator,
+            seed=seed,
+        )
 
     # What a subclass knows of its target: y as given, `target` as learned from, outputs of the predictor. It also has
     # `_decode`, `_explained`, `_output_names`, `_target_document` and `_restore_target`, see `Attributes`, and its

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Store
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features
 from maskrank.core.data.rows import Rows
@@ -192,7 +193,12 @@ def prepare(settings: Settings, training: Part, validation: Part) -> Prepared:
 
 
 def train(
-    prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = (), test_signal: bool = False
+    prepared: Prepared,
+    *,
+    generator: torch.Generator,
+    callbacks: Sequence[Callback] = (),
+    test_signal: bool = False,
+    store: Store | None = None,
 ) -> Trained:
     """Run the core's pipeline and rank all features; with the test of whether anything predicts the target."""
     settings = prepared.settings
@@ -206,6 +212,7 @@ def train(
             generator=generator,
             callbacks=callbacks,
             test_signal=test_signal,
+            store=store,
         )
     _check_finite(result.ranking, settings.config)
     return Trained(
@@ -221,7 +228,13 @@ def train(
     )
 
 
-def find_size(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = ()) -> SizeCurve:
+def find_size(
+    prepared: Prepared,
+    *,
+    generator: torch.Generator,
+    callbacks: Sequence[Callback] = (),
+    store: Store | None = None,
+) -> SizeCurve:
     """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
     settings = prepared.settings
     with _threads(settings):
@@ -233,6 +246,7 @@ def find_size(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequ
             **_core_arguments(prepared),
             generator=generator,
             callbacks=callbacks,
+            store=store,
         )
 
 

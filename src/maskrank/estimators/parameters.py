@@ -64,6 +64,11 @@ PARAMETERS = """
         after the fit. The result is the same.
     device : str
         "auto" takes CUDA or MPS where there is one.
+    checkpoint : path, optional
+        A folder that keeps the fit while it runs: after a crash or a kill, the same call goes on from it, and gives the
+        result of an undisturbed fit bit for bit. It also keeps each refit of ``n_repeats``. A folder of other data or
+        settings is refused; without a ``random_state`` the folder's is taken. When the fit is done the folder stays,
+        so that the call returns the same model at once; remove it when you no longer need it.
     callbacks : tuple of callable
         Each is called with a `Progress` after every selector step. A `maskrank.Callback` is also told of each stage as
         it begins, and in a line what a stage found.

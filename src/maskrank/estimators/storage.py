@@ -135,6 +135,7 @@ class StorageMixin(Attributes, BaseEstimator):
         """The constructor parameters that a file can hold: no objects of the user's session."""
         parameters = self.get_params()
         parameters.pop("callbacks")
+        parameters.pop("checkpoint")
         if not is_sizes(self.operator):
             parameters.pop("operator")
         if not isinstance(self.random_state, numbers.Integral):

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.core.metrics import METRICS
+from maskrank.estimators.checkpoints import Identity, digest, open_checkpoint
 from maskrank.parallel.time_limit import TimeLimit, close_workers
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import table_folds
@@ -34,6 +35,7 @@ def compare_methods(
     timeout: float | None = None,
     quiet: bool = False,
     told: Callable[[Result], None] | None = None,
+    checkpoint: str | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
     """Each method at each size on each fold of a table (see `table_folds`); our method is told of groups of rows.
 
@@ -41,6 +43,8 @@ def compare_methods(
     ----------
     timeout : float, optional
         The most seconds that a fit may take; one that takes longer is ended, and fails (see `timed_out`).
+    checkpoint : str, optional
+        A folder that keeps every finished fit; those it holds are not done again.
 
     Returns
     -------
@@ -55,8 +59,11 @@ def compare_methods(
     divided = table_folds(table, folds, seed)
     fit = one_by_one(partial(_fit, rows=rows, folds=divided, task=table.task, seed=seed, preset=preset))
     work = fit if timeout is None else TimeLimit(fit, timeout)
+    folder = None
+    if checkpoint is not None:
+        folder = open_checkpoint(checkpoint, _identity(table, rows, folds=folds, seed=seed, preset=preset)).path
     try:
-        finished, failed = run_jobs(jobs, work, None, n_jobs=n_jobs, quiet=quiet, told=told)
+        finished, failed = run_jobs(jobs, work, folder, n_jobs=n_jobs, resume=True, quiet=quiet, told=told)
     finally:
         close_workers()
     return pd.DataFrame(finished), failed
@@ -78,6 +85,19 @@ def timed_out(line: Result) -> bool:
 
 
 _TIMED_OUT = "TimeoutError: "  # before the message, as `run_jobs` notes errors
+
+
+def _identity(table: Table, rows: Samples, **settings: Any) -> Identity:
+    """What a fit of a comparison depends on, beside its method, size and fold."""
+    values = [rows.X[name].to_numpy() for name in rows.X] if isinstance(rows.X, pd.DataFrame) else [rows.X]
+    data = {
+        "data": digest(*values),
+        "columns": digest(list(table.names), list(map(str, table.X.dtypes))),
+        "targets": digest(rows.y),
+        "groups of rows": digest(rows.groups),
+        "order of rows": digest(table.rows.order),
+    }
+    return Identity(data, {"task": table.task, **settings})
 
 
 def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, preset: str) -> Result:

@@ -45,7 +45,7 @@ def run_jobs(
     together : function, optional
         Jobs for which it gives the same are handed to ``work`` at once; else each job by itself.
     told : function, optional
-        Called with each result as it arrives.
+        Called with each result as it arrives, first with those of an earlier run.
 
     Returns
     -------
@@ -59,6 +59,10 @@ def run_jobs(
     names = tuple(jobs[0])
     done = {} if file is None else {_key(line, names): line for line in _lines(file, names) if "error" not in line}
     open_jobs = [job for job in jobs if _key(job, names) not in done]
+    if told is not None:
+        for job in jobs:
+            if (line := done.get(_key(job, names))) is not None:
+                told(line)
     groups: dict[Hashable, list[Job]] = {}
     for job in open_jobs:
         groups.setdefault(_key(job, names) if together is None else together(job), []).append(job)

@@ -86,6 +86,25 @@ class Adam:
         for parameter in self._parameters:
             parameter.grad = None
 
+    def state_dict(self) -> dict[str, Any]:
+        """The running means of all parameters that have moved, by their places, for a checkpoint."""
+        place: dict[Tensor, int] = {parameter: i for i, parameter in enumerate(self._parameters)}
+        return {
+            "whole": {place[parameter]: dict(vars(state)) for parameter, state in self._whole.items()},
+            "by_rows": {place[parameter]: state.state_dict() for parameter, state in self._by_rows.items()},
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state of an optimiser of the same parameters."""
+        self._whole, self._by_rows = {}, {}
+        for place, state in state_dict["whole"].items():
+            self._whole[self._parameters[place]] = _Whole(**state)
+        for place, state in state_dict["by_rows"].items():
+            table = self._parameters[place]
+            self._by_rows[table] = _ByRows(table, self._betas, nesterov=self._nesterov)
+            self._by_rows[table].load_state_dict(state)
+
     def _adam(self, parameters: list[Tensor]) -> None:
         """One step of parameters with dense gradients, all of them in one call."""
         gradients, states = self._of(parameters)
@@ -148,6 +167,9 @@ class _Whole:
         return following / (1 - self.momentum * following), (1 - now) / (1 - self.momentum)
 
 
+_ROW_STATES = ("_mean", "_square", "_count", "_momentum")
+
+
 class _ByRows:
     """The same for a table (d, h), with a count for each row."""
 
@@ -158,6 +180,13 @@ class _ByRows:
         self._count = torch.zeros(len(table), dtype=table.dtype, device=table.device)
         self._momentum = torch.ones_like(self._count)  # product of NAdam's momenta so far
         self._never = torch.tensor(_NEVER, dtype=torch.float32, device=table.device)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        return {name: getattr(self, name) for name in _ROW_STATES}
+
+    def load_state_dict(self, state_dict: dict[str, Tensor]) -> None:
+        for name in _ROW_STATES:
+            getattr(self, name).copy_(state_dict[name])
 
     def move(self, table: Tensor, rate: float) -> None:
         """One step of the rows in the table's gradient, a few at a time: what is fetched stays in the caches."""

@@ -12,17 +12,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from maskrank.core.checkpoint import Loop, Stateful
 from maskrank.core.engine.adam import Adam
 
 Schedule = Callable[[int, int], float]  # (step, steps) -> rate, of step 0 .. steps - 1
-
-
-class Stateful(Protocol):
-    """A net, or anything with a state as a net has it."""
-
-    def state_dict(self) -> dict[str, Any]: ...
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
 
 
 class Optimizer(Protocol):
@@ -62,6 +55,7 @@ def train(
     steps: int,
     schedule: Schedule,
     after: Callable[[int, Tensor], bool | None] | None = None,
+    loop: Loop | None = None,
 ) -> None:
     """Minimise a loss by so many steps.
 
@@ -76,13 +70,17 @@ def train(
     after : callable, optional
         Called after every update with the number of steps done and the step's loss, detached; True ends the training.
         Decay that differs between weights, running averages and validation belong here.
+    loop : Loop, optional
+        Keeps what the steps change, and resumes from it.
     """
-    for step in range(steps):
+    for step in range(0 if loop is None else loop.resume(0), steps):
         optimizer.rate = schedule(step, steps)
         loss = loss_of()
         update(optimizer, loss)
         if after is not None and after(step + 1, loss.detach()):
             break
+        if loop is not None:
+            loop.keep(step + 1)
 
 
 class BestMoment:
@@ -118,6 +116,14 @@ class BestMoment:
             for kept, state in zip(self._states, states, strict=True):
                 for name, entry in state.items():
                     kept[name].copy_(entry)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The figure and the copies, for a checkpoint."""
+        return {"value": self.value, "states": self._states}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on with a figure and copies."""
+        self.value, self._states = state_dict["value"], state_dict["states"]
 
     def restore(self) -> None:
         """Put the nets back to that moment; as they are, if there was none."""

@@ -58,15 +58,31 @@ class SearchSpace:
     size: int
 
 
+class LentRandomState:
+    """Torch's global random state, on all devices, while it is lent to a net of the user's own."""
+
+    def state_dict(self) -> list[Tensor]:
+        """For a checkpoint."""
+        return [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
+
+    def load_state_dict(self, state_dict: list[Tensor]) -> None:
+        """Go on from a state."""
+        torch.set_rng_state(state_dict[0])
+        torch.cuda.set_rng_state_all(state_dict[1:])
+
+
 @contextmanager
-def lent_random_state(generator: torch.Generator, *, when: bool) -> Iterator[None]:
-    """A user's own net draws from torch's global state (its start, its dropout): lend it one of ours, then restore."""
+def lent_random_state(generator: torch.Generator, *, when: bool) -> Iterator[tuple[LentRandomState, ...]]:
+    """A user's own net draws from torch's global state (its start, its dropout): lend it one of ours, then restore.
+
+    Gives what belongs to the state of the fit meanwhile.
+    """
     if not when:
-        yield
+        yield ()
         return
     with torch.random.fork_rng():
         torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-        yield
+        yield (LentRandomState(),)
 
 
 def build_trainer(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from maskrank.core.engine.training_loop import BestMoment
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.selector import Selector
+
+_STATE = ("optimal", "_scores", "_since", "_progress", "_passed")
 
 
 class EarlyStopping:
@@ -77,6 +81,16 @@ class EarlyStopping:
     def restore(self) -> None:
         """Put both nets back to the best moment."""
         self._best.restore()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best moment, and since when it is waited for a better one, for a checkpoint."""
+        return {"best": self._best.state_dict(), **{name: getattr(self, name) for name in _STATE}}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._best.load_state_dict(state_dict["best"])
+        for name in _STATE:
+            setattr(self, name, state_dict[name])
 
     def _wait_from(self, batch: int, optimal: Tensor) -> None:
         self._since = batch

@@ -10,10 +10,12 @@ Inside the nets a feature is called by its place in the pool; what goes out has 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint, Loop
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.features import Features, Pool
 from maskrank.core.data.rows import Rows
@@ -47,6 +49,9 @@ class Feedback:
     def best(self) -> Tensor:
         """m_best: the subset of the lowest loss."""
         return self.subsets[self.targets.argmin()]
+
+
+_TRAINED = ("operator", "selector", "operator_optimizer", "selector_optimizer")
 
 
 class DualNetTrainer:
@@ -149,6 +154,15 @@ class DualNetTrainer:
             n_candidates=self.config.n_search_candidates,
         )
 
+    def state_dict(self) -> dict[str, Any]:
+        """Of both nets and their optimisers, for a checkpoint."""
+        return {name: getattr(self, name).state_dict() for name in _TRAINED}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Put both nets and their optimisers into a state."""
+        for name in _TRAINED:
+            getattr(self, name).load_state_dict(state_dict[name])
+
     @torch.no_grad()
     def validate(self, optimal: Tensor) -> float:
         """The figure early stopping looks at: m_opt alone, on the validation rows (line 18)."""
@@ -160,33 +174,44 @@ class DualNetTrainer:
         return float(mean_of_rows(judge(outputs, batch.y)[0], batch.weights))
 
 
-def train_dual_net(trainer: DualNetTrainer, features: Features, recorder: Recorder) -> Tensor:
+def train_dual_net(
+    trainer: DualNetTrainer, features: Features, recorder: Recorder, checkpoint: Checkpoint | None = None
+) -> Tensor:
     """Algorithm 1. Trains both nets in place and leaves them at the best moment.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint, optional
+        Of a fit that is to survive the end of its process.
 
     Returns
     -------
     Tensor (s,)
         m_opt of that moment.
     """
-    recorder.begins("explore")
-    feedback = _phase_one(trainer, recorder)
-    recorder.begins("search")
-    return trainer.pool.at(_phase_two(trainer, features, recorder, feedback.best))
+    fit = Checkpoint(recorder) if checkpoint is None else checkpoint
+    best = fit.stage("explore", lambda: _phase_one(trainer, recorder, fit.loop("batches", trainer)), trainer)
+    optimal = fit.stage("search", lambda: _phase_two(trainer, features, recorder, best, fit), trainer)
+    return trainer.pool.at(optimal)
 
 
-def _phase_one(trainer: DualNetTrainer, recorder: Recorder) -> Feedback:
-    """Lines 1-7: both nets learn from random subsets. Returns the last feedback."""
+def _phase_one(trainer: DualNetTrainer, recorder: Recorder, loop: Loop) -> Tensor:
+    """Lines 1-7: both nets learn from random subsets. Returns m_best."""
     config, batches = trainer.config, trainer.config.selector_every
+    loop.resume(None)
     while True:
         random = trainer.explore(batches * config.n_subsets).view(batches, config.n_subsets, -1)  # line 2
         feedback = trainer.operator_batches(random, weights=None)  # lines 3-4
         loss = trainer.selector_step(feedback)  # lines 5-6
         recorder.step("explore", batches, feedback.mean_loss, loss)
         if recorder.batch >= config.phase1_batches:
-            return feedback
+            return feedback.best
+        loop.keep(None)
 
 
-def _phase_two(trainer: DualNetTrainer, features: Features, recorder: Recorder, best: Tensor) -> Tensor:
+def _phase_two(
+    trainer: DualNetTrainer, features: Features, recorder: Recorder, best: Tensor, checkpoint: Checkpoint
+) -> Tensor:
     """Lines 8-23: the selector proposes, the operator answers, until m_opt gets no better."""
     config, batches = trainer.config, trainer.config.selector_every
     weights = trainer.weights()
@@ -200,7 +225,8 @@ def _phase_two(trainer: DualNetTrainer, features: Features, recorder: Recorder, 
         min_progress=config.min_progress,
         max_patience=config.max_patience,
     )
-    next_validation = recorder.batch
+    loop = checkpoint.loop("batches", trainer, stopping)
+    best, optimal, next_validation = loop.resume((best, optimal, recorder.batch))
     while True:
         if recorder.batch >= next_validation:
             next_validation += config.validate_every
@@ -216,5 +242,6 @@ def _phase_two(trainer: DualNetTrainer, features: Features, recorder: Recorder, 
         best = feedback.best  # line 17
         optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10, for the next step
         recorder.step("search", batches, feedback.mean_loss, loss, features.places_of(trainer.pool.at(optimal)))
+        loop.keep((best, optimal, next_validation))
     stopping.restore()  # line 20
     return stopping.optimal

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint, Loop
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.data.rows import take_weights
 from maskrank.core.data.weights import WeightedDraws
@@ -69,6 +70,7 @@ def train_cycles(
     generator: torch.Generator,
     weights: Tensor | None = None,
     callbacks: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> Trained:
     """Train members for one cycle, and for another while it is worth it.
 
@@ -80,6 +82,8 @@ def train_cycles(
         Rows of a batch of each member.
     weights : Tensor (n,), optional
         By which rows are drawn, and the losses of held-out rows averaged.
+    checkpoint : Checkpoint, optional
+        Of the fit: cycles go on from it.
     """
     table = TrainingTable.of(members, x, y, folds, weights)
     finished, total = 0, sum(config.cycles)
@@ -89,15 +93,29 @@ def train_cycles(
             members = members.best_recipes(config.n_continued)
             table = TrainingTable.of(members, x, y, folds, weights)
         report = partial(report_progress, callbacks, finished, total)
-        losses = _train_cycle(members, task, table, steps, n_batch, config=config, generator=generator, report=report)
+        optimizer = Adam(members.nets.parameters(), rate=config.rate, betas=config.betas)
+        loop = None if checkpoint is None else checkpoint.loop(f"cycle-{n_cycles}", members, optimizer)
+        _train_cycle(
+            members,
+            optimizer,
+            task,
+            table,
+            steps,
+            n_batch,
+            config=config,
+            generator=generator,
+            report=report,
+            loop=loop,
+        )
         finished += steps
-        if not _still_falling(losses, min_drop):
+        if not _still_falling(members.watched, min_drop):
             break
     return Trained(members, table, n_cycles)
 
 
 def _train_cycle(
     members: Members,
+    optimizer: Adam,
     task: Task,
     table: TrainingTable,
     steps: int,
@@ -106,11 +124,10 @@ def _train_cycle(
     config: PredictorConfig,
     generator: torch.Generator,
     report: Report,
-) -> list[float]:
-    """One cycle, or less of it where nothing gets better; the watched loss after each validation."""
-    optimizer = Adam(members.nets.parameters(), rate=config.rate, betas=config.betas)
+    loop: Loop | None,
+) -> None:
+    """One cycle, or less of it where nothing gets better."""
     patience = max(1, share_of(steps, config.patience_share))
-    losses: list[float] = []
 
     def loss_of() -> Tensor:
         index = members.draw(n_batch, generator, table.draws)  # (members, batch)
@@ -124,12 +141,11 @@ def _train_cycle(
         if step % config.validate_every and step != steps:
             return False
         members.validate(task, table.held_inputs, table.held_y, step, table.held_weights)
-        losses.append(members.watched_loss)
+        members.watched.append(members.watched_loss)
         report(step, float(loss) / len(members), float(members.lowest.min()))
         return step - members.best_step >= patience
 
-    train(optimizer, loss_of, steps=steps, schedule=cosine_annealing(config.rate), after=after)
-    return losses
+    train(optimizer, loss_of, steps=steps, schedule=cosine_annealing(config.rate), after=after, loop=loop)
 
 
 def _still_falling(losses: Sequence[float], min_drop: float) -> bool:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint
 from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.predictor.training import make_predictor
-from maskrank.core.recorder import Recorder
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Deployed:
 def deploy(
     trainer: DualNetTrainer,
     optimal: Tensor,
-    recorder: Recorder,
+    checkpoint: Checkpoint,
     *,
     worth: FeatureWorth | None = None,
     learn_all: bool,
@@ -47,6 +47,8 @@ def deploy(
 
     Parameters
     ----------
+    checkpoint : Checkpoint
+        Of the fit: the training goes on from it, and its recorder tells of it.
     worth : FeatureWorth, optional
         Of the chosen features, then of the required ones; None takes the selector's derivatives for the scores of the
         chosen, the largest of which the required have.
@@ -67,7 +69,8 @@ def deploy(
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,
-        callbacks=(recorder.tell,),
+        callbacks=(checkpoint.recorder.tell,),
+        checkpoint=checkpoint,
     )
     held_out = _outputs(fitted.held_out, trainer, places)
     return Deployed(fitted.predictor.eval().requires_grad_(False), held_out, fitted.unseen)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
 from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.folds import Folds
 from maskrank.core.predictor.recipes import connectivity
+
+_NETS, _MEASURED = ("nets", "average", "best"), ("lowest", "best_step", "watched")
 
 
 class Members:
@@ -57,6 +60,8 @@ class Members:
         These losses.
     best_step : int
         When any of them fell last.
+    watched : list of float
+        The watched loss after each validation.
     fold : Tensor (members,)
         The number of each net's fold.
     """
@@ -79,6 +84,7 @@ class Members:
         self.fold = torch.arange(len(recipes), device=device) % len(folds)
         self.lowest = torch.full((len(recipes),), torch.inf, device=device) if lowest is None else lowest
         self.best_step = 0
+        self.watched: list[float] = []
         self._weights: list[Tensor] = list(nets.weights)  # looked up once: it is slow
         self._trained: list[Tensor] = list(nets.parameters())
         self._shrink(0.0)
@@ -161,6 +167,18 @@ class Members:
         some = inputs.split(at_once, dim=1)  # type: ignore[no-untyped-call]
         outputs = torch.cat([nets.members(rows.repeat(n_recipes, 1, 1)) for rows in some], dim=1)
         return outputs.view(n_recipes, *inputs.shape[:2], -1)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Of all nets, and what was measured of them, for a checkpoint."""
+        nets = {name: getattr(self, name).state_dict() for name in _NETS}
+        return {**nets, **{name: getattr(self, name) for name in _MEASURED}}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Put members of the same recipes and folds into a state."""
+        for name in _NETS:
+            getattr(self, name).load_state_dict(state_dict[name])
+        for name in _MEASURED:
+            setattr(self, name, state_dict[name])
 
     @property
     def watched_loss(self) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from maskrank.core.checkpoint import Checkpoint
 from maskrank.core.config import TrainConfig
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.data.blocks import Blocks
@@ -62,6 +63,7 @@ def make_predictor(
     generator: torch.Generator,
     learn_all: bool,
     callbacks: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> FittedPredictor:
     """New nets on the chosen columns, the operator fine-tuned at m*, or, without recipes, the operator at m* as it is.
 
@@ -75,6 +77,8 @@ def make_predictor(
         Their scores, and behind them those of the required features.
     learn_all : bool
         Whether new nets may learn from validation rows too.
+    checkpoint : Checkpoint, optional
+        Of the fit: the training goes on from it.
     """
     if config.predictor.n_recipes and not operator.fine_tunes:
         return fit_predictor(
@@ -87,9 +91,20 @@ def make_predictor(
             generator=generator,
             learn_all=learn_all,
             callbacks=callbacks,
+            checkpoint=checkpoint,
         )
     if config.predictor.n_recipes:
-        fine_tune(operator, task, rows, validation, subset, config=config, generator=generator, callbacks=callbacks)
+        fine_tune(
+            operator,
+            task,
+            rows,
+            validation,
+            subset,
+            config=config,
+            generator=generator,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+        )
     specialised = operator.specialise(subset)
     return FittedPredictor(specialised, specialised, torch.zeros(len(validation), dtype=torch.bool))
 
@@ -105,6 +120,7 @@ def fit_predictor(
     generator: torch.Generator,
     learn_all: bool = False,
     callbacks: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> FittedPredictor:
     """Train nets of ``config.predictor.n_recipes`` recipes on the chosen columns, and select an ensemble of them.
 
@@ -155,6 +171,7 @@ def fit_predictor(
         generator=generator,
         weights=weights,
         callbacks=callbacks,
+        checkpoint=checkpoint,
     )
     unseen = torch.ones(len(validation), dtype=torch.bool)
     if n_folds == 1:
@@ -172,6 +189,7 @@ def fine_tune(
     config: TrainConfig,
     generator: torch.Generator,
     callbacks: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> None:
     """Train the operator on at one subset, in place, and leave it at its best moment on the validation rows."""
     settings, subsets = config.predictor, subset.unsqueeze(0)
@@ -189,7 +207,8 @@ def fine_tune(
 
     rate = settings.fine_tune_rate_share * config.operator_rate
     optimizer = Adam(operator.parameters(), rate=rate)
-    train(optimizer, loss_of, steps=steps, schedule=constant(rate), after=validate)
+    loop = None if checkpoint is None else checkpoint.loop("fine-tune", operator, optimizer, best)
+    train(optimizer, loss_of, steps=steps, schedule=constant(rate), after=validate, loop=loop)
     best.restore()
 
 
