@@ -60,17 +60,20 @@ def read_table(data: str, question: Question, options: ColumnOptions, voice: Voi
     import time
 
     from maskrank.tables import TableError, load_table
+    from maskrank.terminal.progress_bar import ReadingBar
 
     started = time.perf_counter()
-    table = load_table(
-        data,
-        target=question.target,
-        drop=question.drop,
-        task=question.task,
-        skip_missing=question.skip_missing,
-        options=options,
-        roles=question.roles,
-    )
+    with ReadingBar(quiet=voice.quiet) as bar:
+        table = load_table(
+            data,
+            target=question.target,
+            drop=question.drop,
+            task=question.task,
+            skip_missing=question.skip_missing,
+            options=options,
+            roles=question.roles,
+            told=bar,
+        )
     if strict and table.suspects:
         raise TableError("\n".join(table.suspects))
     voice.warn([*table.lost, *table.rare], always=True)
@@ -96,14 +99,17 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
 def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame:
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
+    from maskrank.terminal.progress_bar import ReadingBar
 
     chosen = [feature for feature, used in zip(fitted.features_, fitted.support_, strict=True) if used]
-    frame, lines = select_columns(
-        data,
-        {feature.name: feature.kind for feature in chosen},
-        {feature.name: feature.levels for feature in chosen},
-        {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
-    )
+    with ReadingBar(quiet=voice.quiet) as bar:
+        frame, lines = select_columns(
+            data,
+            {feature.name: feature.kind for feature in chosen},
+            {feature.name: feature.levels for feature in chosen},
+            {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
+            bar,
+        )
     voice.warn(lines)
     return frame
 

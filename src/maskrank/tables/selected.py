@@ -13,6 +13,7 @@ from maskrank.tables.columns import infinite, reading_warnings, typed_columns, u
 from maskrank.tables.errors import TableError, listing, nearest, raise_all
 from maskrank.tables.files import place, read_frame
 from maskrank.tables.kinds import Remarks, level_text
+from maskrank.tables.progress import Told, untold
 
 
 def select_columns(
@@ -20,6 +21,7 @@ def select_columns(
     kinds: Mapping[str, str],
     levels: Mapping[str, Sequence[Any] | None] | None = None,
     date_orders: Mapping[str, bool] | None = None,
+    told: Told = untold,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns that a model needs, as it knows them; other columns may be anything.
 
@@ -34,6 +36,8 @@ def select_columns(
         The levels of categories, which need not be text.
     date_orders : dict of bool, optional
         Of columns of dates: whether the day comes first where the dates themselves do not tell.
+    told : callable
+        Told bytes read and bytes in all, now and then.
 
     Returns
     -------
@@ -42,7 +46,7 @@ def select_columns(
     lines : list of str
         What was guessed, and how many cells are missing for it.
     """
-    reading, where = read_frame(source), place(source)
+    reading, where = read_frame(source, told), place(source)
     columns = [str(name) for name in reading.frame.columns]
     missing = [name for name in kinds if name not in columns]
     if missing:

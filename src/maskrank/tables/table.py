@@ -24,6 +24,7 @@ from maskrank.tables.errors import TableError, listing, raise_all
 from maskrank.tables.files import is_named_npz, place, read_frame
 from maskrank.tables.kinds import Remarks
 from maskrank.tables.options import ColumnOptions
+from maskrank.tables.progress import Told, untold
 from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
 from maskrank.tables.suspects import suspicious_columns
 from maskrank.tables.target import (
@@ -112,6 +113,7 @@ def load_table(
     skip_missing: bool = False,
     options: ColumnOptions | None = None,
     roles: Roles | None = None,
+    told: Told = untold,
 ) -> Table:
     """Read a file into features and target.
 
@@ -131,6 +133,8 @@ def load_table(
         Kinds of columns, required ones, and groups.
     roles : Roles, optional
         Columns that are no features: several targets, times and events, weights, groups and order of rows.
+    told : callable
+        Told bytes read and bytes in all, now and then.
 
     Raises
     ------
@@ -138,7 +142,7 @@ def load_table(
         With a line for each problem of the table.
     """
     options, roles = options or ColumnOptions(), roles or Roles()
-    reading, where = read_frame(source), place(source)
+    reading, where = read_frame(source, told), place(source)
     columns = [str(name) for name in reading.frame.columns]
     if target is None and not roles.predicted(None):
         target = _default_target(source, columns, where)
