@@ -84,6 +84,7 @@ def ranking_json(model: DualNetBase, *, seconds: float, question: Mapping[str, A
         "version": maskrank.__version__,
         "task": task_name(model),
         **({} if question is None else {"question": dict(question)}),
+        **({} if model.sample_ is None else {"sample": model.sample_.to_dict()}),
         "size": ranking.size,
         **ranking.to_dict(),
         "evidence": evidence,
@@ -167,6 +168,7 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
     d = len(model.result_.names) - required
     beside = f", beside {required} required" if required else ""
     return [
+        *_sample(model),
         ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
         *_figures(model),
         *_explained(model),
@@ -174,6 +176,15 @@ def facts(model: DualNetBase, *, seconds: float) -> list[tuple[str, str]]:
         *repeats,
         ("time", f"{seconds:.1f} s"),
     ]
+
+
+def _sample(model: DualNetBase) -> list[tuple[str, str]]:
+    """Of a table larger than memory: which rows chose, and which the predictor learned from."""
+    sample = model.sample_
+    if sample is None:
+        return []
+    more = f"; the predictor learned from {sample.n_learned:,} more" if sample.n_learned else ""
+    return [("sample", f"chosen on a uniform sample of {sample.n_rows:,} of {sample.n_all:,} rows{more}")]
 
 
 def _figures(model: DualNetBase) -> list[tuple[str, str]]:

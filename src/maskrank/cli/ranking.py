@@ -22,6 +22,7 @@ from maskrank.cli.options import (
     Drop,
     Event,
     FoldBy,
+    Memory,
     MetricName,
     Numeric,
     Quiet,
@@ -105,6 +106,7 @@ def rank(
     image: Annotated[
         str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
     ] = None,
+    memory: Memory = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -113,7 +115,7 @@ def rank(
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
     from maskrank.files import check_writable
-    from maskrank.tables import ColumnOptions, read_groups
+    from maskrank.tables import ColumnOptions, memory_limit, read_groups
 
     voice = Voice(quiet=quiet, verbose=verbose)
     outputs = [path for path in (json, csv, report, model) if path is not None]
@@ -138,7 +140,8 @@ def rank(
     )
     groups = {} if group is None else read_groups(group)
     options = ColumnOptions(categorical or (), numeric or (), require or (), groups)
-    table = read_table(data, question, options, voice, strict=strict)
+    limit = memory_limit(memory, "--memory")
+    table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
     settings |= {"max_features_to_select": max_size}

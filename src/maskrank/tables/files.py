@@ -20,14 +20,15 @@ import numpy as np
 import pandas as pd
 
 from maskrank.tables.errors import TableError
+from maskrank.tables.large import is_large_file, open_path
 from maskrank.tables.parquet import read_parquet
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.text import Reading, Text, check_utf8, decode, read_csv, require_unique
 from maskrank.tables.unchanged import Unchanged
 
 _TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (*_TEXT, ".parquet", ".npz", ".xlsx")
-KNOWN = f"{', '.join(SUFFIXES)}, or .gz and .zst of text"
+SUFFIXES = (*_TEXT, ".parquet", ".arrow", ".feather", ".npy", ".npz", ".xlsx")
+KNOWN = f"{', '.join(SUFFIXES)}, .gz and .zst of text, or a folder of Parquet files"
 
 
 def read_frame(source: str, told: Told = untold) -> Reading:
@@ -44,8 +45,8 @@ def read_frame(source: str, told: Told = untold) -> Reading:
     path = Path(source)
     if not path.exists():
         raise TableError(f"{source}: there is no such file")
-    if path.is_dir():
-        raise TableError(f"{source}: is a folder; give a file ({KNOWN})")
+    if is_large_file(path):
+        return Reading(open_path(path).frame(told=told))
     try:
         reading = _reader(path)(path, told)
     except PermissionError as error:
@@ -68,6 +69,11 @@ def _reader(path: Path) -> Callable[[Path, Told], Reading]:
         return lambda path, told: _TABLES[suffix](path)
     hint = ": save the sheet as .xlsx or as CSV" if suffix in (".xls", ".ods", ".numbers") else ""
     raise TableError(f"{path}: files ending in {path.suffix or 'nothing'!r} are not known; use {KNOWN}{hint}")
+
+
+def is_plain_text(path: Path) -> bool:
+    """Whether a path is a file of text by its name, as it is on disk, not packed."""
+    return path.is_file() and path.suffix.lower() in _TEXT
 
 
 def is_named_npz(source: str) -> bool:
@@ -112,9 +118,15 @@ def _read_text_file(path: Path, told: Told) -> Reading:
         return _read_text(path.read_bytes(), str(path))
     with Unchanged([path]) as files:
         told(0, files.n_bytes)
-        with path.open("rb") as file:
-            plain = check_utf8(file)
-        return read_csv(utf8_text(path, told), str(path)) if plain else _read_text(path.read_bytes(), str(path))
+        if is_utf8(path):
+            return read_csv(utf8_text(path, told), str(path))
+        return _read_text(path.read_bytes(), str(path))
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a file is plain UTF-8 text."""
+    with path.open("rb") as file:
+        return check_utf8(file)
 
 
 def utf8_text(path: Path, told: Told = untold) -> Text:

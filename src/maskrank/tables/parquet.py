@@ -45,7 +45,7 @@ def read_parquet(path: Path, told: Told = untold) -> pd.DataFrame:
 
 
 def parquet_reader(where: str) -> Any:
-    """pyarrow's module for Parquet; an error says how to get it."""
+    """The module of pyarrow for Parquet; an error says how to get it."""
     try:
         import pyarrow.parquet as pq
     except ImportError as error:

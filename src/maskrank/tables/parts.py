@@ -37,7 +37,7 @@ def join_columns(parts: dict[str, list[pd.Series]]) -> Joined:
     joined = Joined()
     for name in list(parts):
         pieces = parts.pop(name)
-        kinds = {_kind(piece) for piece in pieces}
+        kinds = {kind_of_part(piece) for piece in pieces}
         told = kinds - {"nothing"}
         if len({piece.dtype for piece in pieces}) == 1 or told <= {"boolean"}:
             joined.columns[name] = pd.concat(pieces, ignore_index=True)
@@ -45,7 +45,7 @@ def join_columns(parts: dict[str, list[pd.Series]]) -> Joined:
             numbers = [piece.to_numpy(dtype=np.float64) for piece in pieces]
             joined.columns[name] = pd.Series(np.concatenate(numbers), name=name)
         elif told == {"string"}:
-            text = next(piece.dtype for piece in pieces if _kind(piece) == "string")
+            text = next(piece.dtype for piece in pieces if kind_of_part(piece) == "string")
             joined.columns[name] = pd.concat([piece.astype(text) for piece in pieces], ignore_index=True)
         elif "string" in told or "boolean" in told:
             joined.texts.append(name)
@@ -54,7 +54,7 @@ def join_columns(parts: dict[str, list[pd.Series]]) -> Joined:
     return joined
 
 
-def _kind(piece: pd.Series) -> str:
+def kind_of_part(piece: pd.Series) -> str:
     """What a part of a column holds; "other" for numbers that 64-bit floats may not hold exactly."""
     if piece.dtype.kind == "f":
         return "nothing" if piece.isna().all() else "floating"

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import BinaryIO, TextIO
@@ -149,8 +150,32 @@ class Reading:
     separator: str | None = None
 
 
-def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
-    """CSV, or the like with another separator, which is found unless it is given."""
+@dataclass(frozen=True)
+class Layout:
+    """Where the table of a text begins, and what its columns are called.
+
+    Attributes
+    ----------
+    text : Text
+        From the header on.
+    separator : str
+    header : list of str
+        Unique names.
+    nameless : set of str
+        Those that are places, as the file has no names for them.
+    above : int
+        Lines before the header.
+    """
+
+    text: Text
+    separator: str
+    header: list[str]
+    nameless: set[str]
+    above: int
+
+
+def find_layout(given: Text, where: str, separator: str | None = None) -> Layout:
+    """The header of a table, and its separator unless that is given."""
     text = given.without_blank_lines()
     if separator is None:
         text, separator = _find_separator(text)
@@ -163,22 +188,23 @@ def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
         raise TableError(f"{where}: is not a table: {error}") from error
     nameless = {f"column {place}" for place, name in enumerate(header, 1) if not name.strip()}
     header = [name if name.strip() else f"column {place}" for place, name in enumerate(header, 1)]
-    try:
-        require_unique(header, where)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = _parse(text, separator, header)
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
-        _raise_ragged(text, separator, len(header), where, above)
-        raise TableError(f"{where}: is not a table: {str(error).strip()}") from error
+    require_unique(header, where)
+    return Layout(text, separator, header, nameless, above)
+
+
+def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
+    """CSV, or the like with another separator, which is found unless it is given."""
+    layout = find_layout(given, where, separator)
+    separator, header = layout.separator, layout.header
+    with ragged_rows_named(layout, where):
+        frame = _parse(layout)
     if frame.empty:
         raise TableError(f"{where}: the file has a header but no rows")
-    empty = [name for name in header if name in nameless and frame[name].isna().all()]
+    empty = [name for name in header if name in layout.nameless and frame[name].isna().all()]
     named = [name for name in header if name not in empty]  # spreadsheets leave empty columns behind the last
     if named and frame[named[-1]].isna().any():
-        fewest = 1 + header.index(named[-1])
-        _raise_ragged(text, separator, len(header), where, above, fewest)
-    guesses = _named_by_place([name for name in named if name in nameless], where, above)
+        raise_ragged(layout, where, fewest=1 + header.index(named[-1]))
+    guesses = _named_by_place([name for name in named if name in layout.nameless], where, layout.above)
     filled = frame.notna().any(axis=1).to_numpy().nonzero()[0]
     rows = slice(filled[-1] + 1 if len(filled) else 0)  # nor are the empty rows below the last rows
     known: dict[str, pd.Series] = {}
@@ -186,7 +212,7 @@ def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
     def cells(names: Sequence[str]) -> pd.DataFrame:
         unknown = [name for name in names if name not in known]
         if unknown:
-            known.update(_parse(text, separator, header, unknown, dtype=str).iloc[rows].items())
+            known.update(_parse(layout, unknown, dtype=str).iloc[rows].items())
         return pd.DataFrame({name: known[name] for name in names}, columns=list(names))
 
     written = frame[named].iloc[rows]
@@ -258,38 +284,54 @@ def _find_separator(text: Text) -> tuple[Text, str]:
 
 
 def _parse(
-    text: Text,
-    separator: str,
-    header: list[str],
-    names: Sequence[str] | None = None,
-    *,
-    rows_at_once: int | None = None,
-    **options: object,
+    layout: Layout, names: Sequence[str] | None = None, *, rows_at_once: int | None = None, **options: object
 ) -> pd.DataFrame:
     """All rows of the named columns, by default of all, each of the type that pandas infers from the whole column."""
-    wanted = header if names is None else list(names)
-    used = [name for name in header if name in set(wanted)]
+    wanted = layout.header if names is None else list(names)
+    height = rows_at_once or max(1, _AT_ONCE // len(layout.header))
+    parts: dict[str, list[pd.Series]] = {name: [] for name in layout.header if name in set(wanted)}
+    for n_before, part in enumerate(parsed_parts(layout, names, height, **options)):
+        if len(part) < height and not n_before:
+            return part[wanted]
+        for name, pieces in parts.items():
+            pieces.append(part[name].copy())
+    joined = join_columns(parts)
+    if joined.texts:
+        joined.columns |= dict(_parse(layout, joined.texts, dtype=str).items())
+    if joined.unclear:
+        joined.columns |= dict(_parse(layout, joined.unclear, rows_at_once=sys.maxsize >> 1).items())
+    return pd.DataFrame({name: joined.columns[name] for name in wanted}, copy=False)
+
+
+def parsed_parts(
+    layout: Layout, names: Sequence[str] | None = None, height: int | None = None, **options: object
+) -> Iterator[pd.DataFrame]:
+    """Some rows after the other, with the types that pandas infers from these rows alone.
+
+    Parameters
+    ----------
+    layout : Layout
+    names : sequence of str, optional
+        Only these columns, which keep the order of the file.
+    height : int, optional
+        Rows at once.
+    options : dict
+        Others of ``pandas.read_csv``.
+    """
+    header = layout.header
+    used = header if names is None else [name for name in header if name in set(names)]
     if names is not None:
         options["usecols"] = [header.index(name) for name in used]
-    height = rows_at_once or max(1, _AT_ONCE // len(header))
-    parts: dict[str, list[pd.Series]] = {name: [] for name in used}
+    height = height or max(1, _AT_ONCE // len(header))
     with (
-        text.open() as stream,
-        pd.read_csv(stream, sep=separator, index_col=False, low_memory=False, chunksize=height, **options) as chunks,
+        layout.text.open() as stream,
+        pd.read_csv(
+            stream, sep=layout.separator, index_col=False, low_memory=False, chunksize=height, **options
+        ) as chunks,
     ):
         for chunk in chunks:
             chunk.columns = used
-            if len(chunk) < height and not parts[used[0]]:
-                return chunk[wanted]
-            for name in used:
-                parts[name].append(chunk[name].copy())
-    joined = join_columns(parts)
-    if joined.texts:
-        joined.columns |= dict(_parse(text, separator, header, joined.texts, dtype=str).items())
-    if joined.unclear:
-        whole = _parse(text, separator, header, joined.unclear, rows_at_once=sys.maxsize >> 1)
-        joined.columns |= dict(whole.items())
-    return pd.DataFrame({name: joined.columns[name] for name in wanted}, copy=False)
+            yield chunk
 
 
 def _rows(text: Text, separator: str) -> Iterator[list[str]]:
@@ -297,10 +339,23 @@ def _rows(text: Text, separator: str) -> Iterator[list[str]]:
         yield from csv.reader(stream, delimiter=separator)
 
 
-def _raise_ragged(text: Text, separator: str, expected: int, where: str, above: int, fewest: int | None = None) -> None:
+@contextmanager
+def ragged_rows_named(layout: Layout, where: str) -> Iterator[None]:
+    """Say which line is not one of the table where the parser can't go on."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
+        raise_ragged(layout, where)
+        raise TableError(f"{where}: is not a table: {str(error).strip()}") from error
+
+
+def raise_ragged(layout: Layout, where: str, fewest: int | None = None) -> None:
     """Raise where a row has more or fewer fields than the header (a reader fills up short ones in silence)."""
-    with text.open() as stream:
-        reader = csv.reader(stream, delimiter=separator)
+    expected, above = len(layout.header), layout.above
+    with layout.text.open() as stream:
+        reader = csv.reader(stream, delimiter=layout.separator)
         try:
             for row in reader:
                 if row and not (fewest or expected) <= len(row) <= expected:
