@@ -90,6 +90,7 @@ def ranking_json(
         "complete": complete,
         "task": task_name(model),
         **({} if question is None else {"question": dict(question)}),
+        **({} if model.sample_ is None else {"sample": model.sample_.to_dict()}),
         "size": ranking.size,
         **ranking.to_dict(),
         "evidence": evidence,
@@ -203,6 +204,7 @@ def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
     d = len(model.result_.names) - required
     beside = f", beside {required} required" if required else ""
     return [
+        *_sample(model),
         ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
         *_figures(model),
         *_explained(model),
@@ -210,6 +212,15 @@ def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
         *repeats,
         ("time", time),
     ]
+
+
+def _sample(model: DualNetBase) -> list[tuple[str, str]]:
+    """Of a table larger than memory: which rows chose, and which the predictor learned from."""
+    sample = model.sample_
+    if sample is None:
+        return []
+    more = f"; the predictor learned from {sample.n_learned:,} more" if sample.n_learned else ""
+    return [("sample", f"chosen on a uniform sample of {sample.n_rows:,} of {sample.n_all:,} rows{more}")]
 
 
 def _figures(model: DualNetBase) -> list[tuple[str, str]]:

@@ -106,7 +106,9 @@ def test_missing_empty_and_header_only_files(tmp_path: Path, file: Path) -> None
     file.write_text("a,b,y\n")
     assert "has a header but no rows" in refused(file)
     (tmp_path / "table.doc").write_text("x")
-    assert "'.doc' are not known; use .csv, .tsv, .txt, .parquet, .npz, .xlsx" in refused(tmp_path / "table.doc")
+    assert "'.doc' are not known; use .csv, .tsv, .txt, .parquet, .arrow, .feather, .npy, .npz, .xlsx" in refused(
+        tmp_path / "table.doc"
+    )
 
 
 def test_a_missing_target_suggests_the_nearest_name(file: Path) -> None:

@@ -70,22 +70,39 @@ def console(*, stderr: bool = False) -> Console:
     return Screen(highlight=False, stderr=stderr)
 
 
-def read_table(data: str, question: Question, options: ColumnOptions, voice: Voice, *, strict: bool) -> Table:
-    """Read the table and report on it; with ``strict``, columns that look as if they did not belong are errors."""
+def read_table(
+    data: str,
+    question: Question,
+    options: ColumnOptions,
+    voice: Voice,
+    *,
+    strict: bool,
+    memory: int | None = None,
+    seed: int = 0,
+) -> Table:
+    """Read the table and report on it; with ``strict``, columns that look as if they did not belong are errors.
+
+    Of a table that needs more than ``memory`` bytes, a sample is read; without that, all of it is.
+    """
     import time
 
     from maskrank.tables import TableError, load_table
+    from maskrank.terminal.progress_bar import ReadingBar
 
     started = time.perf_counter()
-    table = load_table(
-        data,
-        target=question.target,
-        drop=question.drop,
-        task=question.task,
-        skip_missing=question.skip_missing,
-        options=options,
-        roles=question.roles,
-    )
+    with ReadingBar(quiet=voice.quiet) as bar:
+        table = load_table(
+            data,
+            target=question.target,
+            drop=question.drop,
+            task=question.task,
+            skip_missing=question.skip_missing,
+            options=options,
+            roles=question.roles,
+            memory=memory,
+            seed=seed,
+            told=bar,
+        )
     if strict and table.suspects:
         raise TableError("\n".join(table.suspects))
     voice.warn([*table.lost, *table.rare], always=True)
@@ -102,7 +119,10 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
     (columns,) = describe_columns(table.X)
     return [
         ("data", "standard input" if data == "-" else data),
-        ("table", f"{n:,} rows, {d:,} features; target {table.target}"),
+        (
+            "table",
+            f"{n if table.others is None else table.others.n_rows:,} rows, {d:,} features; target {table.target}",
+        ),
         *([] if columns == f"{d:,} numeric" else [("columns", columns)]),
         ("task", f"{table.task} ({table.reason})"),
     ]
@@ -111,14 +131,11 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
 def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame:
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
+    from maskrank.terminal.progress_bar import ReadingBar
 
-    chosen = [feature for feature, used in zip(fitted.features_, fitted.support_, strict=True) if used]
-    frame, lines = select_columns(
-        data,
-        {feature.name: feature.kind for feature in chosen},
-        {feature.name: feature.levels for feature in chosen},
-        {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
-    )
+    columns = fitted.chosen_columns
+    with ReadingBar(quiet=voice.quiet) as bar:
+        frame, lines = select_columns(data, columns.kinds, columns.levels, columns.date_orders, bar)
     voice.warn(lines)
     return frame
 

@@ -72,6 +72,13 @@ Numeric = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Results are reproducible for a fixed seed.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Memory that may be used, such as 4GB: of a larger table, features are chosen on a uniform sample of the "
+        "rows. Half of what is free if not given."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]

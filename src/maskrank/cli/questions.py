@@ -130,13 +130,22 @@ def fit_table(model: DualNetBase, table: Table) -> None:
 
     order = table.rows.order
     if order is None:
-        model.fit(table.X, given_target(table), **row_arguments(table))
+        model.fit(given_features(table), given_target(table), **row_arguments(table))
         return
     late = latest_rows(order, HELD_OUT)
     past, recent = table.take(~late), table.take(late)
     _check_past(past, recent)
     own = {"X_val": recent.X, "y_val": given_target(recent), **row_arguments(recent, "_val")}
     model.fit(past.X, given_target(past), **row_arguments(past), **own)
+
+
+def given_features(table: Table) -> Any:
+    """The features as the estimators take them: of a sample, with the way to the other rows of its table."""
+    if table.others is None:
+        return table.X
+    from maskrank.estimators.large_tables import SampledFrame
+
+    return SampledFrame(table.X, table.others)
 
 
 def given_target(table: Table) -> Any:

@@ -18,6 +18,7 @@ from maskrank.cli.options import (
     Drop,
     Event,
     FoldBy,
+    Memory,
     MetricName,
     Numeric,
     Quiet,
@@ -106,6 +107,7 @@ def rank(
     image: Annotated[
         str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
     ] = None,
+    memory: Memory = None,
     checkpoint: CheckpointFolder = None,
     resume: Resume = False,
     quiet: Quiet = False,
@@ -117,7 +119,7 @@ def rank(
     """
     voice = Voice(quiet=quiet, verbose=verbose)  # the time waited is counted from here
     from maskrank.cli.ranking_results import RankingResults
-    from maskrank.tables import ColumnOptions, read_groups
+    from maskrank.tables import ColumnOptions, memory_limit, read_groups
 
     outputs = Outputs([data], json=json, csv=csv, report=report, model=model)
     check_folder(checkpoint, resume=resume)
@@ -139,7 +141,8 @@ def rank(
     )
     groups = {} if group is None else read_groups(group)
     options = ColumnOptions(categorical or (), numeric or (), require or (), groups)
-    table = read_table(data, question, options, voice, strict=strict)
+    limit = memory_limit(memory, "--memory")
+    table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
     settings |= {"max_features_to_select": max_size, "checkpoint": checkpoint}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from maskrank.estimators.feature_table import FeatureTable
     from maskrank.estimators.figures import Figures
     from maskrank.estimators.inputs import Inputs
+    from maskrank.estimators.large_tables import SampleFacts
     from maskrank.estimators.ranking import Ranking
     from maskrank.estimators.scaling import Array
     from maskrank.estimators.size_curve import SizeCurve
@@ -33,6 +34,7 @@ class Attributes:
     operator: Any
     device: Any
     metric: str
+    memory_limit: int | str | None
     random_state: Any
 
     ranking_: Array
@@ -54,6 +56,7 @@ class Attributes:
     signal_: bool
     signal_pvalue_: float
     stability_: Stability | None
+    sample_: SampleFacts | None = None
     config_: TrainConfig
     predictor_: Predictor
     n_features_in_: int

@@ -25,6 +25,7 @@ from maskrank.estimators.feature_table import FeatureTable, resolve_features
 from maskrank.estimators.fitting import Part, Settings, find_size, prepare, train
 from maskrank.estimators.inputs import as_table, column_names
 from maskrank.estimators.judging import JudgingMixin, without_factors
+from maskrank.estimators.large_tables import learn_others, sampled_rows
 from maskrank.estimators.prediction import PredictionMixin
 from maskrank.estimators.preparation import (
     frame_kind,
@@ -86,6 +87,7 @@ class DualNetBase(
         stop_on: str | None = None,
         n_repeats: int = 0,
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
         device: str = "auto",
         checkpoint: Any = None,
         callbacks: tuple[Any, ...] = (),
@@ -116,6 +118,7 @@ class DualNetBase(
         self.stop_on = stop_on
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
         self.device = device
         self.checkpoint = checkpoint
         self.callbacks = callbacks
@@ -141,8 +144,12 @@ class DualNetBase(
         X : array, frame or sparse matrix (n, d)
             Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
             memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
+            A table larger than memory is a pyarrow dataset, a polars LazyFrame, a Dask DataFrame or a
+            `maskrank.LargeTable`: the features are chosen on a uniform sample (``sample_``), and the predictor is
+            trained on with the other rows.
         y : array (n,); (n, outputs) for a regression of several targets, or for labels, 0 and 1
-            Times and events for `DualNetSurvival`, which has the forms.
+            Times and events for `DualNetSurvival`, which has the forms. The name of a column, or a list of names, of a
+            table larger than memory; so is ``sample_weight``.
         sample_weight : array (n,), optional
             What each row counts, wherever it is learned from or judges; their scale does not matter. A row of weight 0
             is left out. A row of weight 3 is the same as three copies of it: with weights, copies of a row are
@@ -163,6 +170,9 @@ class DualNetBase(
         -------
         self
         """
+        X, y, sample_weight, others = sampled_rows(
+            self, X, y, sample_weight, in_memory={"groups": groups, "X_val": X_val, "y_val": y_val}
+        )
         kind, given = frame_kind(X), as_table(X)
         whole, factors = self._training_part(given, y, sample_weight, groups)
         names = column_names(given, whole.source.shape[1])
@@ -199,6 +209,9 @@ class DualNetBase(
             self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
             self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs
             self._y_scaling = prepared.y_scaling
+            self.sample_ = None
+            if others is not None:
+                trained = learn_others(self, trained, validation, others, factors, seed=seed, callbacks=listeners)
             self._judge(trained, *(without_factors(part, factors) for part in (training, validation)))
             self.stability_ = None
             if repeats is not None:
@@ -278,6 +291,10 @@ class DualNetBase(
     def _encode_target(self, y: Array) -> Array:
         """Encode more targets of the same kind."""
         raise NotImplementedError
+
+    def _known_targets(self, y: Array) -> Array:
+        """Which of more targets can be learned from: (n,) of bool."""
+        return np.ones(len(y), dtype=bool)
 
     def _make_task(self) -> Task:
         """The task for the target that was learned."""

@@ -89,6 +89,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         metric: str = "auto",
         n_repeats: int = 0,
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
         device: str = "auto",
         checkpoint: Any = None,
         callbacks: tuple[Any, ...] = (),
@@ -120,6 +121,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
             metric=metric,
             n_repeats=n_repeats,
             n_jobs=n_jobs,
+            memory_limit=memory_limit,
             device=device,
             checkpoint=checkpoint,
             callbacks=callbacks,
@@ -214,6 +216,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         if unknown.any():
             raise ValueError(f"y_val holds the label {_shown(y[unknown][0])}, which y does not")
         return np.asarray(target)
+
+    def _known_targets(self, y: Array) -> Array:
+        return super()._known_targets(y) if self._multilabel else np.isin(y, self.classes_)
 
     def _check_split(self, target: Array) -> None:
         if not self._multilabel and np.bincount(target).max() < 2:

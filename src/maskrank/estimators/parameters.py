@@ -62,6 +62,9 @@ PARAMETERS = """
     n_jobs : int or None
         Refits that run in parallel processes beside the fit; -1 for one per core. None or 1 run them in this process
         after the fit. The result is the same.
+    memory_limit : int, str or None
+        Memory that a fit on a table larger than memory may take: bytes, or text such as "4GB"; None for half of what is
+        free. The larger it is, the more rows choose the features, up to 200,000. Tables in memory do not depend on it.
     device : str
         "auto" takes CUDA or MPS where there is one.
     checkpoint : path, optional
@@ -143,6 +146,9 @@ ATTRIBUTES = """
     stability_ : Stability or None
         What the refits on subsamples agree on: selection frequency of each feature, intervals of its rank and its
         score, and a consensus. None without ``n_repeats``.
+    sample_ : SampleFacts or None
+        Of a table larger than memory: on how many of its rows the features were chosen, and how many more the
+        predictor learned from.
     config_ : TrainConfig
         The settings that ran, every number of them. ``preset=config_`` runs them again.
     n_features_in_, feature_names_in_

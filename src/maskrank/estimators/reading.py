@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -14,6 +14,9 @@ from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.inputs import Inputs, as_frame, as_table, categorical_positions, column_names, is_plain
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files, check_no_infinity, float_type, open_source
+
+if TYPE_CHECKING:
+    from maskrank.tables.selected import ModelColumns
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,18 @@ class ReadingMixin(Attributes):
             ColumnSummary(name, kind.kind, kind.levels, missing, "" if varies else "constant", kind.day_first)
             for name, kind, missing, varies in columns
         ]
+
+    @property
+    def chosen_columns(self) -> ModelColumns:
+        """The columns that the model predicts from, as a reader of files takes them."""
+        from maskrank.tables.selected import ModelColumns
+
+        chosen = [feature for feature, used in zip(self.features_, self.support_, strict=True) if used]
+        return ModelColumns(
+            {feature.name: feature.kind for feature in chosen},
+            {feature.name: feature.levels for feature in chosen},
+            {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
+        )
 
     @property
     def target_names_(self) -> tuple[str, ...] | None:

@@ -76,16 +76,18 @@ def run_study(
                 out / "fits.csv": lambda file: write_atomically(file, _flat(fits).to_csv(index=False)),
                 out / "tables.md": lambda file: write_atomically(file, tables),
                 out / "costs.md": lambda file: write_atomically(file, costs(study, fits)),
-                **{
-                    out / f"{name}.png": lambda _, draw=FIGURES[name]: draw(fits, datasets, out)
-                    for name in study.figures
-                },
+                **{out / f"{name}.png": partial(_draw, FIGURES[name], fits, datasets) for name in study.figures},
                 out / "run.json": lambda file: write_atomically(
                     file, _facts(study, fits, command, time.perf_counter() - started, n_jobs)
                 ),
             }
         )
     return fits, failed
+
+
+def _draw(draw: Callable[..., Any], fits: pd.DataFrame, datasets: dict[str, Any], file: Path) -> None:
+    """Draw a figure into the folder of a file."""
+    draw(fits, datasets, file.parent)
 
 
 def _one_fit(job: Job) -> tuple[Any, ...]:

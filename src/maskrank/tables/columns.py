@@ -44,8 +44,10 @@ def typed_columns(
     if plain and all(kind == "numeric" for kind in wanted.values()):
         remarks.truths += [str(name) for name in frame.select_dtypes(bool).columns]
         values = frame.to_numpy(dtype=np.float64)
-        return pd.DataFrame(values, columns=frame.columns), remarks
-    known = orders or {}
+        return pd.DataFrame(values, columns=frame.columns, copy=False), remarks
+    known, written = orders or {}, [name for name in names if wanted.get(name) in ("categorical", "ordered", "date")]
+    if reading.cells is not None and written:
+        reading.cells(written)  # all in one go: each is asked for below
     columns = {name: _typed(frame[name], wanted.get(name), reading, remarks, known.get(name)) for name in names}
     return pd.DataFrame(columns, columns=list(names)), remarks
 
@@ -54,7 +56,7 @@ def _typed(
     column: pd.Series, kind: str | None, reading: Reading, remarks: Remarks, day_first: bool | None
 ) -> pd.Series:
     def written() -> pd.Series:
-        return column if reading.cells is None else reading.cells()[column.name].reset_index(drop=True)
+        return column if reading.cells is None else reading.cells([str(column.name)]).iloc[:, 0].reset_index(drop=True)
 
     try:
         if kind in ("categorical", "ordered"):

@@ -59,7 +59,7 @@ _APART = {",": str.maketrans("", "", _GAPS + "."), ".": str.maketrans("", "", _G
 
 
 def read_numbers(
-    frame: pd.DataFrame, cells: Callable[[], pd.DataFrame], separator: str
+    frame: pd.DataFrame, cells: Callable[[Sequence[str]], pd.DataFrame], separator: str
 ) -> tuple[pd.DataFrame, dict[str, Counter[str]]]:
     """The frame with its columns of such numbers turned into numbers.
 
@@ -70,7 +70,7 @@ def read_numbers(
     frame : DataFrame
         As pandas reads it: a column with ``1,5`` is text.
     cells : callable
-        Gives the same table with every cell as text.
+        Gives some of its columns with every cell as text.
     separator : str
         Of the file. Where it is a comma, a comma is no decimal mark.
 
@@ -84,8 +84,8 @@ def read_numbers(
     waiting = [name for name in text if mostly_numbers(frame[name])]
     if not waiting:
         return frame, {}
-    fractions = {name for name in frame.columns if pd.api.types.is_float_dtype(frame[name])}
-    written = cells()
+    fractions = dict.fromkeys(name for name in frame.columns if pd.api.types.is_float_dtype(frame[name]))
+    written = cells([*waiting, *fractions])
     unread = {name: Counter[str]() for name in waiting}
     texts = {name: _bare(written[name], unread.get(name)) for name in (*waiting, *fractions)}
     readings = {name: _readings(column, separator) for name, column in texts.items()}

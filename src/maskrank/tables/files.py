@@ -14,30 +14,41 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
 
 from maskrank.tables.errors import TableError
-from maskrank.tables.text import Reading, decode, read_csv, require_unique
+from maskrank.tables.large import is_large_file, open_path
+from maskrank.tables.parquet import read_parquet
+from maskrank.tables.progress import Told, untold
+from maskrank.tables.text import Reading, Text, check_utf8, decode, read_csv, require_unique
+from maskrank.tables.unchanged import Unchanged
 
 _TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (*_TEXT, ".parquet", ".npz", ".xlsx")
-KNOWN = f"{', '.join(SUFFIXES)}, or .gz and .zst of text"
+SUFFIXES = (*_TEXT, ".parquet", ".arrow", ".feather", ".npy", ".npz", ".xlsx")
+KNOWN = f"{', '.join(SUFFIXES)}, .gz and .zst of text, or a folder of Parquet files"
 
 
-def read_frame(source: str) -> Reading:
-    """Read a file, or CSV on standard input ("-")."""
+def read_frame(source: str, told: Told = untold) -> Reading:
+    """Read a file, or CSV on standard input ("-").
+
+    Parameters
+    ----------
+    source : str
+    told : callable
+        Told bytes done and bytes in all, now and then.
+    """
     if source == "-":
         return _read_text(sys.stdin.buffer.read(), place(source))
     path = Path(source)
     if not path.exists():
         raise TableError(f"{source}: there is no such file")
-    if path.is_dir():
-        raise TableError(f"{source}: is a folder; give a file ({KNOWN})")
+    if is_large_file(path):
+        return Reading(open_path(path).frame(told=told))
     try:
-        reading = _reader(path)(path)
+        reading = _reader(path)(path, told)
     except PermissionError as error:
         raise TableError(f"{source}: can't be read: no permission") from error
     if reading.frame.empty:
@@ -45,17 +56,24 @@ def read_frame(source: str) -> Reading:
     return reading
 
 
-def _reader(path: Path) -> Callable[[Path], Reading]:
+def _reader(path: Path) -> Callable[[Path, Told], Reading]:
     """What reads a file of this name."""
     *_, before, suffix = ["", "", *(suffix.lower() for suffix in path.suffixes)]
     if suffix in _UNPACKED and before in _TEXT:
-        return lambda path: _read_text(_UNPACKED[suffix](path), str(path))
+        return lambda path, told: _read_text(_UNPACKED[suffix](path), str(path))
     if suffix in _TEXT:
-        return lambda path: _read_text(path.read_bytes(), str(path))
+        return _read_text_file
+    if suffix == ".parquet":
+        return _read_parquet
     if suffix in _TABLES:
-        return _TABLES[suffix]
+        return lambda path, told: _TABLES[suffix](path)
     hint = ": save the sheet as .xlsx or as CSV" if suffix in (".xls", ".ods", ".numbers") else ""
     raise TableError(f"{path}: files ending in {path.suffix or 'nothing'!r} are not known; use {KNOWN}{hint}")
+
+
+def is_plain_text(path: Path) -> bool:
+    """Whether a path is a file of text by its name, as it is on disk, not packed."""
+    return path.is_file() and path.suffix.lower() in _TEXT
 
 
 def is_named_npz(source: str) -> bool:
@@ -90,8 +108,47 @@ def _unzst(path: Path) -> bytes:
 
 def _read_text(content: bytes, where: str) -> Reading:
     text, guesses = decode(content, where)
-    reading = read_csv(text, where)
+    reading = read_csv(Text.of(text), where)
     return replace(reading, guesses=guesses + reading.guesses)
+
+
+def _read_text_file(path: Path, told: Told) -> Reading:
+    """UTF-8 is read as it is parsed, other text at once."""
+    if not path.is_file():  # but something that can be read only once
+        return _read_text(path.read_bytes(), str(path))
+    with Unchanged([path]) as files:
+        told(0, files.n_bytes)
+        if is_utf8(path):
+            return read_csv(utf8_text(path, told), str(path))
+        return _read_text(path.read_bytes(), str(path))
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a file is plain UTF-8 text."""
+    with path.open("rb") as file:
+        return check_utf8(file)
+
+
+def utf8_text(path: Path, told: Told = untold) -> Text:
+    """The text of a file, whose reader tells how far it is."""
+
+    def opened() -> TextIO:
+        return io.TextIOWrapper(io.BufferedReader(_Counted(path, told)), encoding="utf-8-sig", newline="")
+
+    return Text(opened)
+
+
+class _Counted(io.FileIO):
+    """A file that tells how far it is read."""
+
+    def __init__(self, path: Path, told: Told) -> None:
+        super().__init__(path)
+        self._told, self._size = told, path.stat().st_size
+
+    def readinto(self, buffer: Any) -> Any:
+        n = super().readinto(buffer)
+        self._told(self.tell(), self._size)
+        return n
 
 
 def place(source: str) -> str:
@@ -124,15 +181,8 @@ def _read_npz(path: Path) -> Reading:
     return Reading(frame if y is None else pd.concat([frame, pd.Series(y, name="y")], axis=1))
 
 
-def _read_parquet(path: Path) -> Reading:
-    try:
-        frame = pd.read_parquet(path)
-    except ImportError as error:
-        raise TableError(f"{path}: reading Parquet needs pyarrow: pip install 'maskrank[parquet]'") from error
-    except PermissionError:
-        raise
-    except Exception as error:  # pyarrow has many kinds of its own
-        raise TableError(f"{path}: is not a Parquet file: {str(error).splitlines()[0]}") from error
+def _read_parquet(path: Path, told: Told) -> Reading:
+    frame = read_parquet(path, told)
     frame.columns = [str(name) for name in frame.columns]
     require_unique(list(frame.columns), str(path))
     return Reading(frame)
@@ -158,7 +208,7 @@ def _read_excel(path: Path) -> Reading:
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=_OWN_SEPARATOR, lineterminator="\n")
     writer.writerows(_line(row, width) for row in rows)
-    reading = read_csv(stream.getvalue(), str(path), _OWN_SEPARATOR)
+    reading = read_csv(Text.of(stream.getvalue()), str(path), _OWN_SEPARATOR)
     others = len(sheets) - 1
     more = [f"{path}: has {others} more sheet{'s' if others > 1 else ''}; the first, {sheets[0]!r}, was read"]
     return replace(reading, guesses=[*(more if others else []), *reading.guesses])
@@ -178,4 +228,4 @@ def _cell(cell: Any) -> str:
 
 _OWN_SEPARATOR = ";"  # a comma would rule out decimal commas
 _UNPACKED: dict[str, Callable[[Path], bytes]] = {".gz": _gunzip, ".zst": _unzst}
-_TABLES = {".parquet": _read_parquet, ".npz": _read_npz, ".xlsx": _read_excel}
+_TABLES: dict[str, Callable[[Path], Reading]] = {".npz": _read_npz, ".xlsx": _read_excel}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,28 @@ from maskrank.tables.columns import infinite, reading_warnings, typed_columns, u
 from maskrank.tables.errors import TableError, listing, nearest, raise_all
 from maskrank.tables.files import place, read_frame
 from maskrank.tables.kinds import Remarks, level_text
+from maskrank.tables.progress import Told, untold
+from maskrank.tables.text import Reading
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """The columns that a model predicts from, as it knows them.
+
+    Attributes
+    ----------
+    kinds : dict of str
+        The kind of each column, in the order of the model: "numeric", "categorical", "ordered" or "date"; others are
+        read by what they hold.
+    levels : dict of sequence
+        The levels of categories, which need not be text.
+    date_orders : dict of bool
+        Of columns of dates: whether the day comes first where the dates themselves do not tell.
+    """
+
+    kinds: Mapping[str, str]
+    levels: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
+    date_orders: Mapping[str, bool] = field(default_factory=dict)
 
 
 def select_columns(
@@ -20,6 +43,7 @@ def select_columns(
     kinds: Mapping[str, str],
     levels: Mapping[str, Sequence[Any] | None] | None = None,
     date_orders: Mapping[str, bool] | None = None,
+    told: Told = untold,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns that a model needs, as it knows them; other columns may be anything.
 
@@ -27,13 +51,10 @@ def select_columns(
     ----------
     source : str
         A path, or "-" for CSV on standard input.
-    kinds : dict of str
-        The kind of each column, in the order of the model: "numeric", "categorical", "ordered" or "date"; others are
-        read by what they hold.
-    levels : dict of sequence, optional
-        The levels of categories, which need not be text.
-    date_orders : dict of bool, optional
-        Of columns of dates: whether the day comes first where the dates themselves do not tell.
+    kinds, levels, date_orders : dict
+        As in `ModelColumns`.
+    told : callable
+        Told bytes read and bytes in all, now and then.
 
     Returns
     -------
@@ -42,21 +63,31 @@ def select_columns(
     lines : list of str
         What was guessed, and how many cells are missing for it.
     """
-    reading, where = read_frame(source), place(source)
-    columns = [str(name) for name in reading.frame.columns]
-    missing = [name for name in kinds if name not in columns]
+    return select_from(read_frame(source, told), place(source), ModelColumns(kinds, levels or {}, date_orders or {}))
+
+
+def select_from(reading: Reading, where: str, columns: ModelColumns) -> tuple[pd.DataFrame, list[str]]:
+    """The same of rows that were read; ``where`` is what messages call their table."""
+    kinds = columns.kinds
+    require_columns([str(name) for name in reading.frame.columns], kinds, where)
+    frame, remarks = typed_columns(reading, list(kinds), kinds, columns.date_orders)
+    raise_all(where, remarks.problems)
+    for name in infinite(frame):
+        remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
+        frame[name] = frame[name].where(np.isfinite(frame[name]))
+    for name, known in columns.levels.items():
+        if known is not None:
+            frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
+    lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
+    return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]
+
+
+def require_columns(columns: Sequence[str], needed: Iterable[str], where: str) -> None:
+    """Refuse a table that lacks a column of a model."""
+    known = set(columns)
+    missing = [name for name in needed if name not in known]
     if missing:
         raise TableError(
             f"{where}: the model needs column {missing[0]!r}, which the table lacks{nearest(missing[0], columns)}"
             + (f" (and {len(missing) - 1} more: {listing(missing[1:])})" if len(missing) > 1 else "")
         )
-    frame, remarks = typed_columns(reading, list(kinds), kinds, date_orders)
-    raise_all(where, remarks.problems)
-    for name in infinite(frame):
-        remarks.unread.setdefault(name, Counter()).update({"inf": int(np.isinf(frame[name]).sum())})
-        frame[name] = frame[name].where(np.isfinite(frame[name]))
-    for name, known in (levels or {}).items():
-        if known is not None:
-            frame[name] = frame[name].astype(object).map({level_text(level): level for level in known})
-    lines = [*unread_lines(remarks.unread), *reading_warnings(Remarks(unclear=remarks.unclear))]
-    return frame, [*reading.guesses, *(f"{where}: {line}" for line in lines)]

@@ -23,8 +23,12 @@ from maskrank.tables.columns import (
 from maskrank.tables.errors import TableError, listing, raise_all
 from maskrank.tables.files import is_named_npz, place, read_frame
 from maskrank.tables.kinds import Remarks
+from maskrank.tables.memory import size_text
 from maskrank.tables.options import ColumnOptions
+from maskrank.tables.other_rows import OtherRows
+from maskrank.tables.progress import Told, untold
 from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
+from maskrank.tables.sample import Sample, read_sample
 from maskrank.tables.suspects import suspicious_columns
 from maskrank.tables.target import (
     CLASSES,
@@ -75,6 +79,8 @@ class Table:
         Which classes have one or two rows: one line, or none.
     date_orders : dict of bool
         Columns of dates such as 01.02.2024, and whether the day comes first.
+    others : OtherRows or None
+        The rows of a table larger than the memory limit, of which all of this is a uniform sample.
     """
 
     X: pd.DataFrame
@@ -92,6 +98,7 @@ class Table:
     suspects: list[str] = field(default_factory=list)
     rare: list[str] = field(default_factory=list)
     date_orders: dict[str, bool] = field(default_factory=dict)
+    others: OtherRows | None = None
 
     @property
     def names(self) -> list[str]:
@@ -112,6 +119,9 @@ def load_table(
     skip_missing: bool = False,
     options: ColumnOptions | None = None,
     roles: Roles | None = None,
+    memory: int | None = None,
+    seed: int = 0,
+    told: Told = untold,
 ) -> Table:
     """Read a file into features and target.
 
@@ -131,6 +141,13 @@ def load_table(
         Kinds of columns, required ones, and groups.
     roles : Roles, optional
         Columns that are no features: several targets, times and events, weights, groups and order of rows.
+    memory : int, optional
+        Bytes that reading and a fit may take: of a file that needs more, a uniform sample of the rows is read. Without
+        it all rows are.
+    seed : int
+        Of the sample.
+    told : callable
+        Told bytes read and bytes in all, now and then.
 
     Raises
     ------
@@ -138,11 +155,16 @@ def load_table(
         With a line for each problem of the table.
     """
     options, roles = options or ColumnOptions(), roles or Roles()
-    reading, where = read_frame(source), place(source)
+    where, sample = place(source), None
+    if memory is not None:
+        sample = read_sample(source, memory, seed=seed, texts=options.categorical, told=told)
+    reading = read_frame(source, told) if sample is None else sample.reading
     columns = [str(name) for name in reading.frame.columns]
     if target is None and not roles.predicted(None):
         target = _default_target(source, columns, where)
     asked = roles.predicted(target)
+    if sample is not None:
+        _check_large(roles, where, sample)
     features, problems, readable = _names(columns, target, drop, options, roles)
     X, remarks = typed_columns(reading, features, {k: v for k, v in options.kinds.items() if k in features})
     problems += remarks.problems + _value_problems(X, remarks, options)
@@ -177,7 +199,16 @@ def load_table(
         suspects,
         [f"{where}: {line}" for line in outcome.rare],
         dict(remarks.orders),
+        None if sample is None else OtherRows(sample, asked, roles, outcome.task, outcome.values.dtype, skip_missing),
     )
+
+
+def _check_large(roles: Roles, where: str, sample: Sample) -> None:
+    """Refuse what needs all rows in memory."""
+    for option, column in (("--fold-by", roles.fold_by), ("--time-order", roles.time_order)):
+        if column is not None:
+            needed = size_text(sample.needed)
+            raise TableError(f"{where}: {option} needs all rows in memory: about {needed}, with --memory {needed}")
 
 
 def _names(

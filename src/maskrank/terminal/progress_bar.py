@@ -1,4 +1,6 @@
-"""Progress bars on standard error: `ProgressBar` of one fit, as a callback, `FitsBar` of several fits."""
+"""Progress bars on standard error: `ReadingBar` of a file, `ProgressBar` of one fit, as a callback, `FitsBar` of
+several fits.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     TaskID,
@@ -106,6 +109,50 @@ class ProgressBar(Callback):
             left="at most",
             refresh=True,
         )
+
+
+class ReadingBar:
+    """Shows how much of a file is read, in bytes; a context manager, and a function to be told so.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    console : rich.console.Console, optional
+        Standard error if not given. Nothing is shown where that is not a terminal.
+    refresh : float
+        Least seconds between two updates.
+    """
+
+    def __init__(self, *, quiet: bool = False, console: Console | None = None, refresh: float = 0.1) -> None:
+        console = console or Console(stderr=True)
+        self._refresh, self._shown = refresh, 0.0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            DownloadColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task = self._bar.add_task("reading", total=None)
+
+    def __enter__(self) -> ReadingBar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many bytes are done, of how many."""
+        now = time.monotonic()
+        if now - self._shown >= self._refresh or done >= total:
+            self._shown = now
+            self._bar.update(self._task, completed=done, total=total)
 
 
 class FitsBar:

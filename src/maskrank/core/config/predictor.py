@@ -107,6 +107,11 @@ class PredictorConfig:
         Standard deviation that encoded inputs are scaled to; the features' own is about 1.
     fine_tune_rate_share : float
         Learning rate of a user's own net when it is fine-tuned at m*, as a share of the operator's.
+    pass_rate : float
+        Highest learning rate on the rows of a table larger than memory, which come after those of the sample.
+    pass_batch, max_passes, max_pass_rows : int
+        Rows of such a batch; how often each row is learned from at most; rows that are learned from in all, which of a
+        larger table are drawn from all of its parts.
     """
 
     n_recipes: int = 10  # not measured
@@ -139,3 +144,7 @@ class PredictorConfig:
     max_quantile_rows: int = 1 << 14  # a time limit
     encoded_deviation: float = 0.5  # not measured
     fine_tune_rate_share: float = 0.3  # not measured
+    pass_rate: float = 2e-3  # not measured
+    pass_batch: int = 4096  # not measured
+    max_passes: int = 1  # a time limit
+    max_pass_rows: int = 1 << 21  # a time limit

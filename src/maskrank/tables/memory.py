@@ -1,0 +1,95 @@
+"""How much memory a table may take, and what it needs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
+_PROCESS = 600 * 10**6  # of the interpreter, torch and the nets; measured, benchmarks/large.py
+_OF_FRAME = 2.5  # times the numbers of a table in 64 bits: what a fit on all of its rows takes; measured, the same
+_OF_SAMPLE = 6.0  # the same of a sample, which is smaller, so that constant parts weigh more
+_MOST_SAMPLED = 200_000  # rows; more of them take longer and choose the same
+_LEAST_SAMPLED = 10_000
+
+
+def memory_limit(given: object, name: str = "memory_limit") -> int:
+    """A limit in bytes.
+
+    Parameters
+    ----------
+    given : int, str or None
+        Bytes, or text such as "4GB" or "500 MiB"; None is half of what is free.
+    name : str
+        What messages call it.
+
+    Examples
+    --------
+    >>> from maskrank.tables.memory import memory_limit
+    >>> memory_limit("1.5GB"), memory_limit("2 GiB"), memory_limit(10**9)
+    (1500000000, 2147483648, 1000000000)
+    """
+    if given is None:
+        return free_bytes() // 2
+    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+        return given
+    match = _AMOUNT.fullmatch(given.strip()) if isinstance(given, str) else None
+    if match is None or match[2].lower() not in _UNITS or float(match[1]) == 0:
+        shown = f"{name} {given}" if name.startswith("--") else f"{name}={given!r}"
+        raise ValueError(f"{shown}: bytes above 0 are needed, or text such as 500MB, 4GB or 4GiB")
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def free_bytes() -> int:
+    """Memory that can be had without taking it from other programs; in a container that of its limit."""
+    page, pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
+    free = page * pages
+    facts = Path("/proc/meminfo")
+    if facts.exists():
+        found = re.search(r"MemAvailable:\s+(\d+) kB", facts.read_text())
+        free = free if found is None else 1024 * int(found[1])
+    for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
+        if limit.exists() and (text := limit.read_text().strip()).isdigit():
+            free = min(free, int(text))
+    return free
+
+
+def bytes_in_memory(n_cells: int) -> int:
+    """What reading a table of so many cells and a fit on all of its rows takes."""
+    return int(_PROCESS + _OF_FRAME * 8 * n_cells)
+
+
+def sample_rows(limit: int, n_rows: int, n_columns: int, name: str = "memory_limit") -> int:
+    """Rows of a sample on which a fit stays within a limit.
+
+    Raises
+    ------
+    ValueError
+        They would be too few; it says the least limit.
+    """
+    of_row = int(_OF_SAMPLE * 8 * n_columns)
+    affordable = (limit - _PROCESS) // of_row
+    if affordable < min(_LEAST_SAMPLED, n_rows):
+        least = _PROCESS + of_row * min(_LEAST_SAMPLED, n_rows)
+        raise ValueError(
+            f"{name}: {size_text(limit)} are too little for a table of {n_columns:,} columns: at least "
+            f"{size_text(least)} are needed"
+        )
+    return int(min(affordable, _MOST_SAMPLED, n_rows))
+
+
+def size_text(n_bytes: int) -> str:
+    """Bytes as people say them, rounded up.
+
+    Examples
+    --------
+    >>> from maskrank.tables.memory import size_text
+    >>> size_text(1_200_000_000), size_text(640_000_001)
+    ('1.2 GB', '641 MB')
+    """
+    if n_bytes >= 10**9:
+        return f"{-(-n_bytes // 10**8) / 10:g} GB"
+    return f"{-(-n_bytes // 10**6):,} MB"

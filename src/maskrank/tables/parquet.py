@@ -1,0 +1,118 @@
+"""Parquet into frames: columns of one type of numbers go straight into one array, some columns at a time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from maskrank.tables.errors import TableError
+from maskrank.tables.progress import Told, untold
+from maskrank.tables.unchanged import Unchanged
+
+_AT_ONCE = 1 << 21  # values that are read in one go
+_MOST_OTHERS = 64  # columns beside those of the array; with more of them, a frame is made in the usual way
+
+
+def read_parquet(path: Path, told: Told = untold) -> pd.DataFrame:
+    """A file as pandas reads it.
+
+    Parameters
+    ----------
+    path : Path
+    told : callable
+        Told bytes done and bytes in all, now and then.
+
+    Raises
+    ------
+    TableError
+        It is no such file, or it changed while it was read.
+    """
+    pq = parquet_reader(str(path))
+    try:
+        with Unchanged([path]) as files, pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+            frame = _numbers(file, files.n_bytes, told)
+            return pd.read_parquet(path) if frame is None else frame
+    except (PermissionError, TableError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{path}: is not a Parquet file: {str(error).splitlines()[0]}") from error
+
+
+def parquet_reader(where: str) -> Any:
+    """The module of pyarrow for Parquet; an error says how to get it."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise TableError(f"{where}: reading Parquet needs pyarrow: pip install 'maskrank[parquet]'") from error
+    return pq
+
+
+def _numbers(file: Any, size: int, told: Told) -> pd.DataFrame | None:
+    """A table of which nearly all columns hold numbers of one type without gaps; None for others."""
+    schema = file.schema_arrow
+    names = [str(name) for name in schema.names]
+    counted = Counter(str(kind) for kind in schema.types)
+    kind = counted.most_common(1)[0][0] if counted else ""
+    if kind not in _PLAIN or len(set(names)) < len(names) or _has_index(schema):
+        return None
+    apart = [name for name, own in zip(names, schema.types, strict=True) if str(own) != kind]
+    if len(apart) > _MOST_OTHERS:
+        return None
+    others = set(apart)
+    together = [name for name in names if name not in others]
+    values = np.empty((file.metadata.num_rows, len(together)), dtype=_PLAIN[kind])
+    width = max(1, _AT_ONCE // max(1, len(values)))
+    for first in range(0, len(together), width):
+        told(size * first // len(together), size)
+        some = together[first : first + width]
+        if not _fill(values[:, first : first + width], file.read(columns=some, use_threads=False)):
+            return None
+    frame = pd.DataFrame(values, columns=together, copy=False)
+    rest = file.read(columns=apart).to_pandas() if apart else pd.DataFrame()
+    _put_in(frame, rest, names)
+    told(size, size)
+    return frame
+
+
+def _fill(values: np.ndarray[Any, Any], table: Any) -> bool:
+    """Copy columns into an array; whether it can hold them: whole numbers have no gaps."""
+    for place, column in enumerate(table.columns):
+        if column.null_count and values.dtype.kind != "f":
+            return False
+        values[:, place] = column.to_numpy()
+    return True
+
+
+def _put_in(frame: pd.DataFrame, others: pd.DataFrame, names: Sequence[str]) -> None:
+    """Put other columns in their places."""
+    own = set(others.columns)
+    for place, name in enumerate(names):
+        if name in own:
+            frame.insert(place, name, others[name])
+
+
+def _has_index(schema: Any) -> bool:
+    """Whether a column is the index of the frame that was written."""
+    described = (schema.metadata or {}).get(b"pandas")
+    if described is None:
+        return False
+    return any(isinstance(column, str) for column in json.loads(described).get("index_columns", []))
+
+
+_PLAIN: dict[str, type[np.generic]] = {
+    "double": np.float64,
+    "float": np.float32,
+    "int64": np.int64,
+    "int32": np.int32,
+    "int16": np.int16,
+    "int8": np.int8,
+    "uint8": np.uint8,
+    "uint16": np.uint16,
+    "uint32": np.uint32,
+}
