@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import socket
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -56,7 +57,8 @@ def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["baseline", "compare", "explain", "first_answer", "images", "make_table", "regression", "tutorial"]
+    "name",
+    ["baseline", "cluster", "compare", "explain", "first_answer", "images", "make_table", "regression", "tutorial"],
 )
 @pytest.mark.usefixtures("few_batches")
 def test_snippets_run_and_their_pictures_are_drawn(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +97,20 @@ def test_a_snippet_is_run_again_when_it_changed(tmp_path: Path, monkeypatch: pyt
     making.make("short")
     snippet.write_text(snippet.read_text().replace("one", "two"))
     assert not making.is_fresh("short")
+
+
+def test_the_commands_of_a_cluster_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    making = module("make_pictures")
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    text = making.source("cluster_terminal").read_text().replace("8786", port)
+    ranking = dict(making.sections(text))["rank"].strip()  # real fits are run when the pages are built
+    (tmp_path / "commands.sh").write_text(text.replace(ranking, ""))
+    printed = making.run_terminal(tmp_path / "commands.sh")
+    assert "chosen in every fold" in printed["compare"]
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(port)))
 
 
 def test_a_command_that_fails_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

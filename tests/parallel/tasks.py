@@ -63,3 +63,11 @@ def fail(task: int) -> None:
 
 def pid(task: int) -> int:
     return os.getpid()
+
+
+def nested(task: int) -> list[int]:
+    """A fit of many that has several fits of its own: they run in its process, whatever is asked for."""
+    from maskrank.parallel.backends import start_fits
+
+    with start_fits(pid, [0, 1], n_jobs=2) as fits:
+        return [found - os.getpid() for _, found in fits]

@@ -60,6 +60,7 @@ def check(work_of: Callable[[], dict[str, np.ndarray]], n_jobs: int = 1) -> None
     ]
     assert tasks.Table.packed == 1
     assert finished(tasks.threads, [0, 1], n_jobs) == [(1, 1), (1, 1)]
+    assert finished(tasks.nested, [0, 1], n_jobs) == [[0, 0], [0, 0]]
     with pytest.raises(KeyError, match="task 0"):
         finished(tasks.fail, [0, 0, 0], n_jobs)
 

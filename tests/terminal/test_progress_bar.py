@@ -31,7 +31,9 @@ def test_one_bar_for_several_fits_with_the_time_left() -> None:
     screen = io.StringIO()
     with FitsBar(11, done=2, console=Console(file=screen, force_terminal=True, width=120)) as bar:
         bar.show(3)
+        bar.workers(4)
         bar.advance(2)
+    assert "4 workers" in screen.getvalue()
     assert "5/11" in screen.getvalue()
     assert "left" in screen.getvalue()
     for quiet, terminal in ((True, True), (False, False)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from maskrank.parallel.payload import Payload
 
 MOST_DEATHS = 3  # of workers during one fit, after which it is not tried again
-_one_fit = threading.Lock()
+_one_fit = threading.RLock()  # a fit may have fits of its own
 
 
 class WorkerDiedError(ChildProcessError):
@@ -83,19 +84,24 @@ class Fits(ABC):
 
 
 class Deaths:
-    """How often workers died during each task."""
+    """How often workers died during each task.
+
+    Who is to blame is not known where several tasks ran: after two deaths a task is run alone, after three given up.
+    """
 
     def __init__(self) -> None:
-        self._times: dict[int, int] = {}
+        self._times: Counter[int] = Counter()
 
-    def times(self, place: int) -> int:
-        return self._times.get(place, 0)
-
-    def count(self, places: set[int]) -> list[tuple[int, Any]]:
-        """Count one for these tasks; those that are given up, with the error that says so."""
+    def blame(self, places: Iterable[int], times: int = 1) -> None:
+        """Count so many more deaths for these tasks."""
         for place in places:
-            self._times[place] = self.times(place) + 1
-        return [(place, died()) for place in sorted(places) if self._times[place] >= MOST_DEATHS]
+            self._times[place] += times
+
+    def divide(self, places: Iterable[int]) -> tuple[set[int], list[int], set[int]]:
+        """Which of these tasks may run together, which have to run alone, and which are given up."""
+        alone = sorted(place for place in places if self._times[place] == MOST_DEATHS - 1)
+        given_up = {place for place in places if self._times[place] >= MOST_DEATHS}
+        return set(places) - set(alone) - given_up, alone, given_up
 
 
 def died() -> WorkerDiedError:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from distributed import KilledWorker, as_completed, get_worker
 
-from maskrank.parallel.fits import Deaths, Fits, died, run_task
+from maskrank.parallel.fits import MOST_DEATHS, Deaths, Fits, died, run_task
 from maskrank.parallel.payload import PACKAGES, Payload, check_versions, stamp, versions
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class OnDask(Fits):
         self._client = client
         self._payload = Payload(work, is_shared=self._is_shared)
         self._deaths = Deaths()
+        self._alone: set[int] = set()  # tasks that are to run alone, after the others
         self._submit(self._open)
 
     def _is_shared(self, path: Path) -> bool:
@@ -41,6 +42,7 @@ class OnDask(Fits):
         return all(there == here for there in self._client.run(stamp, path).values())
 
     def _submit(self, places: Iterable[int]) -> None:
+        self._n_workers = self.workers
         data = self._client.scatter(self._payload, broadcast=True, hash=False)
         name = f"maskrank-fit-{uuid4().hex}"
         self._futures = {
@@ -54,9 +56,12 @@ class OnDask(Fits):
         return len(self._client.nthreads())
 
     def _arrived(self, wait: bool) -> list[tuple[int, Any]]:
+        if not self._futures:
+            self._submit([self._alone.pop()])
         if not wait and not self._arriving.has_ready():
             return []
-        found, lost = [], set()
+        found: list[tuple[int, Any]] = []
+        killed, lost = set(), set()
         for future, result in self._arriving.next_batch():
             place = self._futures.pop(future)
             if future.status == "finished":
@@ -64,15 +69,27 @@ class OnDask(Fits):
             elif future.status != "error":
                 lost.add(place)  # with the last worker that had the data
             elif isinstance(result[1], KilledWorker):
-                found.append((place, died()))
+                killed.add(place)
             else:
                 raise result[1].with_traceback(result[2])
+        return found + self._again(killed, lost)
+
+    def _again(self, killed: set[int], lost: set[int]) -> list[tuple[int, Any]]:
+        """Submit tasks again whose worker died; the errors of those that are given up.
+
+        The scheduler gives a task up after several deaths, and so does it with those that only waited on that worker.
+        """
         if lost:
             lost.update(self._futures.values())
-            given_up = self._deaths.count(lost)
-            self._submit(lost - {place for place, _ in given_up})
-            found += given_up
-        return found
+        self._deaths.blame(killed, MOST_DEATHS - 1)
+        self._deaths.blame(sorted(lost)[: self._n_workers])  # tasks are begun in their order
+        together, alone, given_up = self._deaths.divide(killed | lost)
+        self._alone.update(alone)
+        if lost:
+            self._futures.clear()
+        if together:
+            self._submit(together)
+        return [(place, died()) for place in sorted(given_up)]
 
     def _stop(self, error: BaseException | None) -> None:
         self._client.cancel(list(self._futures))

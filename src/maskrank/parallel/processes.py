@@ -9,7 +9,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from maskrank.parallel.fits import MOST_DEATHS, Deaths, Fits, run_task
+from maskrank.parallel.fits import Deaths, Fits, died, run_task
 from maskrank.parallel.payload import Payload
 
 
@@ -27,14 +27,18 @@ class InProcesses(Fits):
     def workers(self) -> int:
         return self._n_processes
 
-    def _start(self, places: set[int]) -> None:
-        """Run these tasks; those that may be to blame for several deaths alone, after the others."""
-        alone = {place for place in places if self._deaths.times(place) == MOST_DEATHS - 1}
-        self._rounds = [[place] for place in sorted(alone, reverse=True)]  # the next one last
-        if alone < places:
-            self._rounds.append(sorted(places - alone))
+    def _start(self, places: set[int]) -> list[tuple[int, Any]]:
+        """Run these tasks; those that may be to blame for several deaths alone, after the others.
+
+        Returns the errors of those that are given up.
+        """
+        together, alone, given_up = self._deaths.divide(places)
+        self._rounds = [[place] for place in reversed(alone)]  # the next one last
+        if together:
+            self._rounds.append(sorted(together))
         if self._rounds:
             self._next_round()
+        return [(place, died()) for place in sorted(given_up)]
 
     def _next_round(self) -> None:
         places = self._rounds.pop()
@@ -62,9 +66,8 @@ class InProcesses(Fits):
                 self._n_arrived += 1
         except BrokenProcessPool:
             still_open = self._open - {place for place, _ in found}
-            given_up = self._deaths.count(self._begun & still_open)
-            self._start(still_open - {place for place, _ in given_up})
-            found += given_up
+            self._deaths.blame(self._begun & still_open)
+            found += self._start(still_open)
         return found
 
     def _end(self) -> None:

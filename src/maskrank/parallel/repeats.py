@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from maskrank.terminal.progress_bar import FitsBar
 
 Array = NDArray[Any]
+_LOOK = 0.5  # least seconds between two looks at what is finished
 
 
 class Repeats(Callback):
@@ -43,6 +45,7 @@ class Repeats(Callback):
     ) -> None:
         self._rank, self._n_jobs = rank, n_jobs
         self._seeds = SeedSequence(seed).spawn(n)
+        self._looked = 0.0
         self._found: dict[int, tuple[Array, Array]] = {}
         self._verbose = verbose
         self._bar: FitsBar | None = None
@@ -72,7 +75,10 @@ class Repeats(Callback):
         return [self._found[place] for place in sorted(self._found)]
 
     def __call__(self, progress: Progress) -> None:
-        self._keep(self._fits.take())
+        now = time.monotonic()
+        if now - self._looked >= _LOOK:
+            self._looked = now
+            self._keep(self._fits.take())
 
     def on_stage(self, stage: str) -> None:
         """Name a stage of the fit in this process."""

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from maskrank.datasets import Dataset, load_dataset
+from maskrank.datasets.public import data_folder
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
 from maskrank.study.protocol import KINDS, Samples, check_method, divide, evaluate_sizes, orders_once
@@ -62,7 +63,8 @@ def run_study(
     for part in study.parts:
         load_dataset(part.data, data_dir=data_dir)  # a missing file is found before any work is done
     jobs = [job for job in study.jobs() if methods is None or job["method"] in methods]
-    work = partial(fit_jobs, study=study, data_dir=data_dir)
+    folder = data_folder(data_dir)  # workers may have other folders and surroundings
+    work = partial(fit_jobs, study=study, data_dir=None if folder is None else str(folder.resolve()))
     finished, failed = run_jobs(
         jobs, work, out, together=_one_fit, n_jobs=n_jobs, resume=resume, quiet=quiet, told=told
     )

@@ -1,0 +1,167 @@
+"""Many fits on one process, two processes, a Dask cluster and Ray: the same results? How long? And if a worker dies?
+
+Each command runs on each backend in turn, and its results, less the times, are compared with those of one process. The
+Dask cluster is a scheduler and two workers, started by Dask's own commands; in the last run of each command one of its
+workers is killed with -9 after a third of the time. Prints tables in Markdown, and writes them with --out.
+
+Usage: python benchmarks/cluster.py [--commands rank,sweep,study] [--backends one,loky,dask,ray,killed] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from sections import commit
+
+from maskrank.datasets import make_orange_skin
+from maskrank.study.markdown import table
+
+COMMANDS = {
+    "rank": ["rank", "skin.csv", "--target", "y", "--size", "4", "--repeats", "16", "--json", "out.json"],
+    "sweep": ["sweep", "skin.csv", "--target", "y", "--sizes", "2,4,6", "--folds", "4", "--csv", "out.csv"],
+    "study": ["study", "synthetic", "--quick", "--out", "out"],
+}
+BACKENDS = {
+    "one": "one process",
+    "loky": "2 processes (loky)",
+    "dask": "Dask, 2 workers",
+    "ray": "Ray, 2 processors",
+    "killed": "Dask, a worker killed",
+}
+_RAY = """
+import sys, joblib, ray
+from ray.util.joblib import register_ray
+from maskrank.cli import app
+ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+register_ray()
+with joblib.parallel_config(backend="ray"):
+    app(sys.argv[1:])
+"""
+_TIMES = ("seconds", "command")
+
+
+@contextmanager
+def dask_cluster(folder: Path) -> Iterator[str]:
+    """A scheduler and two workers; hands out the scheduler's address."""
+    file = folder / "scheduler.json"
+    dask = str(Path(sys.executable).parent / "dask")
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    worker = ["worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard"]
+    with (folder / "log").open("w") as log:
+        running = [
+            subprocess.Popen([dask, *words], stdout=log, stderr=log, cwd=folder, start_new_session=True)
+            for words in (scheduler, worker, worker)
+        ]
+        try:
+            while not (file.exists() and file.read_text()):
+                time.sleep(0.1)
+            address = str(json.loads(file.read_text())["address"])
+            wait_for(address, 2)
+            yield address
+        finally:
+            for process in reversed(running):
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def wait_for(address: str, n: int) -> list[int]:
+    """Wait for so many workers; their process numbers."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(n)
+        return list(client.run(os.getpid).values())
+
+
+def run(backend: str, words: list[str], folder: Path, address: str, kill_after: float) -> float:
+    """Run a command in a folder; the seconds it took."""
+    places = {
+        "one": ["--jobs", "1"],
+        "loky": ["--jobs", "2"],
+        "dask": ["--cluster", address],
+        "ray": [],
+        "killed": ["--cluster", address],
+    }
+    start = ["-c", _RAY] if backend == "ray" else ["-m", "maskrank"]
+    started = time.perf_counter()
+    command = subprocess.Popen([sys.executable, *start, *words, "-q", *places[backend]], cwd=folder, stdout=-3)
+    if backend == "killed":
+        time.sleep(kill_after)
+        os.kill(wait_for(address, 2)[0], signal.SIGKILL)
+    if command.wait():
+        raise SystemExit(f"{shlex.join(words)} failed on {backend}")
+    return time.perf_counter() - started
+
+
+def results(folder: Path) -> Any:
+    """What a command wrote, without times."""
+    if (folder / "out.json").exists():
+        return _timeless(json.loads((folder / "out.json").read_text()))
+    file = folder / "out.csv" if (folder / "out.csv").exists() else folder / "out" / "fits.csv"
+    fits = pd.read_csv(file)
+    return fits.drop(columns=[name for name in fits if "seconds" in name or name in _TIMES]).to_csv(index=False)
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _timeless(inner) for name, inner in value.items() if name not in _TIMES}
+    return [_timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def measure(name: str, backends: list[str], folder: Path, address: str) -> list[list[str]]:
+    """Lines of the table of one command."""
+    lines: list[list[str]] = []
+    first, seconds = None, dict[str, float]()
+    for backend in backends:
+        place = folder / f"{name}-{backend}"
+        place.mkdir()
+        X, y, _ = make_orange_skin(300, random_state=0)
+        pd.DataFrame(X).add_prefix("x").assign(y=y).to_csv(place / "skin.csv", index=False)
+        seconds[backend] = run(backend, COMMANDS[name], place, address, seconds.get("dask", 60.0) / 3)
+        found = results(place)
+        first = found if first is None else first
+        ratio = f"{seconds[backend] / seconds['loky']:.2f}" if "loky" in seconds else ""
+        lines.append([name, BACKENDS[backend], "yes" if found == first else "NO", f"{seconds[backend]:.0f}", ratio])
+        print(lines[-1], file=sys.stderr, flush=True)
+        if backend == "killed":
+            wait_for(address, 2)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--backends", default=",".join(BACKENDS))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    backends = given.backends.split(",")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        address = stack.enter_context(dask_cluster(folder)) if {"dask", "killed"} & set(backends) else ""
+        lines = [line for name in given.commands.split(",") for line in measure(name, backends, folder, address)]
+    head = ["command", "on", f"same as on {BACKENDS[backends[0]]}", "seconds", "of loky's time"]
+    ran = "\n".join(f"- {name}: `maskrank {shlex.join(COMMANDS[name])}`" for name in given.commands.split(","))
+    made = f"Commit {commit()}, Python {platform.python_version()}, {os.cpu_count()} cores."
+    words = f"`python benchmarks/cluster.py --commands {given.commands} --backends {given.backends}`"
+    text = f"# Many fits on a cluster\n\n{words}\n\n{made}\n\n{ran}\n\n{table(head, lines)}\n"
+    print(text)
+    if given.out is not None:
+        given.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
