@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+import re
 
+import pytest
 from rich.console import Console
 
 from maskrank import Progress
@@ -58,3 +60,27 @@ def test_the_bar_of_several_fits_names_what_runs() -> None:
         bar.name("fits: tournament")
         bar.show(1)
     assert "fits: tournament" in screen.getvalue()
+
+
+def test_it_shows_what_is_done_of_a_stage_that_is_counted() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120), refresh=0.0) as bar:
+        bar.on_stage("propose")
+        bar.on_share("pairs", 0.25)
+    assert "pairs 25%" in screen.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_bars_fit_into_a_narrow_terminal(width: int) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=width, color_system=None)
+    with ProgressBar(console, refresh=0.0) as bar:
+        bar.on_stage("propose")
+        bar(Progress("search", 12345, 20000, 0.75, 0.1, 0.625, (1, 2)))
+    with FitsBar(25, console=console) as fits:
+        fits.name("fits: dualnet, 10")
+        fits.show(12)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    for part in ("search", "batch 12345", "fits: dualnet, 10", "12/25"):
+        assert part in shown
+    assert max(len(line) for line in re.split(r"[\r\n]", shown)) <= width

@@ -41,7 +41,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
                 raise
             for line in _lines(error):
                 typer.echo(f"maskrank: {one_line(line)}", err=True)
-            raise typer.Exit(2) from None
+            raise typer.Exit(1 if _is_of_output(error) else 2) from None
 
     return run
 
@@ -51,6 +51,12 @@ def _flush() -> None:
     from maskrank.terminal.standard_output import flush_output
 
     flush_output()
+
+
+def _is_of_output(error: Exception) -> bool:
+    from maskrank.terminal.standard_output import OutputError
+
+    return isinstance(error, OutputError)
 
 
 def _lines(error: Exception) -> list[str]:

@@ -107,11 +107,10 @@ class Outputs:
             self._written.append(self._paths[kind])
 
     def _printing(self, show: Callable[[], None]) -> None:
-        from maskrank.terminal.standard_output import drop_output, flush_output
+        from maskrank.terminal.standard_output import OutputError, flush_output
 
         try:
             show()
             flush_output()
-        except OSError as error:  # a closed pipe is none, see `terminal.standard_output`
-            drop_output()
-            self._problems.append(f"standard output can't be written: {error.strerror}")
+        except OutputError as error:
+            self._problems.append(str(error))

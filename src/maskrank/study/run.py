@@ -73,23 +73,22 @@ def run_study(
         datasets = {part.data: load_dataset(part.data, data_dir=data_dir) for part in study.parts}
         relevant = {name: data.relevant for name, data in datasets.items() if data.relevant is not None}
         tables = fits.attrs["tables"] = document(study, fits, relevant)
+        facts = _facts(study, fits, command, time.perf_counter() - started, n_jobs)
         failed += written(
             {
                 out / "fits.csv": lambda file: write_atomically(file, _flat(fits).to_csv(index=False)),
                 out / "tables.md": lambda file: write_atomically(file, tables),
                 out / "costs.md": lambda file: write_atomically(file, costs(study, fits)),
-                **{out / f"{name}.png": partial(_draw, FIGURES[name], fits, datasets) for name in study.figures},
-                out / "run.json": lambda file: write_atomically(
-                    file, _facts(study, fits, command, time.perf_counter() - started, n_jobs)
-                ),
+                **{out / name: partial(_draw, name, fits, datasets) for name in study.figures},
+                out / "run.json": lambda file: write_atomically(file, facts),
             }
         )
     return fits, failed
 
 
-def _draw(draw: Callable[..., Any], fits: pd.DataFrame, datasets: dict[str, Any], file: Path) -> None:
-    """Draw a figure into the folder of a file."""
-    draw(fits, datasets, file.parent)
+def _draw(name: str, fits: pd.DataFrame, datasets: dict[str, Dataset], file: Path) -> None:
+    """The pictures of one kind, in the folder of a file."""
+    FIGURES[name](fits, datasets, file.parent)
 
 
 def _one_fit(job: Job) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from maskrank.units import in_shown_unit, score_text
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
 _MOST_ROWS = 40
 _MOST_NAMED = 10  # of a consensus
+_NARROW, _SHORT = 72, 12  # columns of a terminal that has no room for more than short words beside the numbers
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
@@ -51,15 +52,19 @@ def show_ranking(console: Console, ranking: Ranking, stability: Stability | None
 
 
 def show_table(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Lines of text: words to the left, numbers to the right, the last column folded to the width."""
+    """Lines of text: words to the left, numbers to the right, the last column folded to the width, or below."""
+    below = console.width < _NARROW and any(len(row[-1]) > _SHORT for row in rows)
+    shown = slice(-1 if below else None)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for place, title in enumerate(head):
+    for place, title in enumerate(head[shown]):
         last = place == len(head) - 1
         words = last or (place == 0 and not all(row[0].isdigit() for row in rows))
         table.add_column(title, justify="left" if words else "right", no_wrap=not last, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(cell) for cell in row[shown]))
     console.print(table)
+    for row in rows if below else ():
+        console.print(Text(f"{row[0]}, {head[-1]}: {row[-1]}" if head[-1] else f"{row[0]}: {row[-1]}"))
 
 
 def show_stability(console: Console, stability: Stability) -> None:

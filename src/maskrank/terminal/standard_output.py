@@ -1,42 +1,63 @@
-"""Standard output whose reader may leave at any moment, as ``| head -1`` does: the rest is dropped without a word."""
+"""Standard output that may end at any moment: a reader leaves, as ``| head -1`` does, or a disk is full.
+
+What comes after a reader has left is dropped without a word; a full disk is an `OutputError`.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from rich.console import Console
+
+
+class OutputError(OSError):
+    """Standard output can't be written."""
 
 
 class Screen(Console):
     """A console that goes on when nobody reads any more."""
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As `rich.console.Console.print`."""
+        with _writing():
+            super().print(*objects, **options)
+
     def on_broken_pipe(self) -> None:
         """Drop the rest; rich would end the process."""
         self.quiet = True
-        drop_output()
+        _drop_output()
 
 
 def print_text(text: str) -> None:
-    """Print text as it is; the rest is dropped where nobody reads any more."""
-    try:
+    """Print text as it is."""
+    with _writing():
         sys.stdout.write(text)
-    except BrokenPipeError:
-        drop_output()
-    flush_output()
+        sys.stdout.flush()
 
 
 def flush_output() -> None:
-    """Send what was printed on its way; it is dropped where nobody reads any more."""
-    try:
+    """Send what was printed on its way."""
+    with _writing():
         sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
-        drop_output()
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        raise OutputError(f"standard output can't be written: {error.strerror}") from error
 
 
-def drop_output() -> None:
+def _drop_output() -> None:
     """Send what is still to be printed nowhere."""
     with suppress(io.UnsupportedOperation):
         nowhere = os.open(os.devnull, os.O_WRONLY)
