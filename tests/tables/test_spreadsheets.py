@@ -188,4 +188,4 @@ def test_a_spreadsheet_file_is_named_as_such(tmp_path: Path) -> None:
     assert "is a binary file, not text (a spreadsheet? name it .xlsx, or save the sheet as CSV)" in refused(str(file))
     file = tmp_path / "table.ods"
     file.write_bytes(b"PK\x03\x04")
-    assert refused(str(file)).endswith("or .gz and .zst of text: save the sheet as .xlsx or as CSV")
+    assert refused(str(file)).endswith("or a folder of Parquet files: save the sheet as .xlsx or as CSV")

@@ -121,13 +121,13 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
     """Labels and values of what was read; of the columns only where not all are numbers without gaps."""
     from maskrank.tables import describe_columns
 
-    n, d = table.X.shape
+    n, d = table.n_rows, table.X.shape[1]
     (columns,) = describe_columns(table.X)
     return [
         ("data", "standard input" if data == "-" else data),
         (
             "table",
-            f"{n if table.others is None else table.others.n_rows:,} rows, {d:,} features; target {table.target}",
+            f"{n:,} rows, {d:,} features; target {table.target}",
         ),
         *([] if columns == f"{d:,} numeric" else [("columns", columns)]),
         ("task", f"{table.task} ({table.reason})"),

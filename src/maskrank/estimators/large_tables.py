@@ -15,7 +15,7 @@ from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.predictor.passes import RowBatch, train_in_passes
 from maskrank.core.recorder import Callback, Recorder
 from maskrank.estimators.fitting import Part, Trained, target_tensor
-from maskrank.estimators.preparation import resolve_seed
+from maskrank.estimators.preparation import resolve_seed, torch_threads
 from maskrank.estimators.scaling import Array
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def learn_others(
         return shuffled_batches(parts, settings.pass_batch, generator)
 
     recorder = Recorder(0, callbacks)
-    with recorder.stage("predict"):
+    with recorder.stage("predict"), torch_threads(1):  # the nets are small: threads would wait for each other
         steps = n_learned // settings.pass_batch
         better = train_in_passes(
             trained.predictor, model.task_, batches, judging, steps=steps, config=settings, callbacks=(recorder.tell,)
@@ -276,16 +276,15 @@ def _emptied(
 ) -> Generator[RowBatch, None, list[RowBatch]]:
     """All full batches of the buffer, in random order; the rest goes on."""
     x, y = torch.cat([part.x for part in held]), torch.cat([part.y for part in held])
-    weights = (
-        None if held[0].weights is None else torch.cat([part.weights for part in held if part.weights is not None])
-    )
+    known = [part.weights for part in held if part.weights is not None]
+    weights = torch.cat(known) if known else None
     order = torch.from_numpy(generator.permutation(len(y)))
     full = len(y) // n_batch * n_batch
 
     def take(index: Tensor) -> RowBatch:
         return RowBatch(x[index], y[index], None if weights is None else weights[index])
 
-    for index in order[:full].split(n_batch):
+    for index in torch.split(order[:full], n_batch):
         yield take(index)
     return [take(order[full:])]
 

@@ -34,9 +34,7 @@ def convert_csv(path: Path, texts: Sequence[str] = (), told: Told = untold) -> t
     with Unchanged([path]) as files:
         told(0, files.n_bytes)
         if not is_utf8(path):
-            raise TableError(
-                f"{path}: is larger than the memory limit, and not UTF-8 text: save it as UTF-8, or as Parquet"
-            )
+            raise TableError(f"{path}: is larger than the memory limit and not UTF-8 text: save it as UTF-8 or Parquet")
         layout = find_layout(utf8_text(path, told), str(path))
         with ragged_rows_named(layout, str(path)):
             kinds = _write_parts(layout, set(texts), Path(folder.name))
@@ -87,9 +85,9 @@ def _write_parts(layout: Layout, texts: set[str], folder: Path) -> dict[str, set
     import pyarrow.parquet as pq
 
     kinds: dict[str, set[str]] = {name: set() for name in layout.header}
-    types = {place: str for place, name in enumerate(layout.header) if name in texts}
+    places = [place for place, name in enumerate(layout.header) if name in texts]
     n_parts = 0
-    for part in parsed_parts(layout, **({"dtype": types} if types else {})):
+    for part in parsed_parts(layout, dtype=dict.fromkeys(places, str)):
         for name in layout.header:
             kinds[name].add("string" if name in texts else kind_of_part(part[name]))
         if part[layout.header[-1]].isna().any():

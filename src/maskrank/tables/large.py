@@ -298,9 +298,8 @@ def _open_array(path: Path) -> LargeTable:
             raise
         raise TableError(f"{path}: is not an .npy file of a plain array, or it is damaged") from error
     if mapped.ndim != 2 or mapped.dtype.kind not in "biuf":
-        raise TableError(
-            f"{path}: holds an array of shape {mapped.shape} and type {mapped.dtype}; numbers (rows, columns) are needed"
-        )
+        what = f"an array of shape {mapped.shape} and type {mapped.dtype}"
+        raise TableError(f"{path}: holds {what}; numbers (rows, columns) are needed")
     (n, d), kind, offset, by_columns = mapped.shape, mapped.dtype, int(mapped.offset), not mapped.flags.c_contiguous
     del mapped
     native = kind.newbyteorder("=")

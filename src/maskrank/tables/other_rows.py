@@ -107,10 +107,8 @@ class OtherRows:
                 return np.where(present, numbers, 0).astype(np.int64), present
             return column.astype(str).to_numpy(dtype=str), present
         rows = np.arange(len(frame))
-        columns = [
-            row_numbers(clean_target(frame[name], self.task, separator), rows, separator)[0] for name in self.asked
-        ]
-        values = np.stack(columns, axis=1)
+        cleaned = [clean_target(frame[name], self.task, separator) for name in self.asked]
+        values = np.stack([row_numbers(column, rows, separator)[0] for column in cleaned], axis=1)
         present = np.isfinite(values).all(axis=1)
         if self.task == "survival":
             made = np.empty(len(values), dtype=self.target_type)

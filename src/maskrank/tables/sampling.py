@@ -49,4 +49,5 @@ def row_keys(rows: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
         keys = (rows.astype(np.uint64) + np.uint64(1)) * _STEP + state
         keys = (keys ^ (keys >> np.uint64(30))) * _MIX[0]
         keys = (keys ^ (keys >> np.uint64(27))) * _MIX[1]
-    return keys ^ (keys >> np.uint64(31))
+        mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
+    return mixed

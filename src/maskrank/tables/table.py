@@ -105,6 +105,11 @@ class Table:
         """Of the features."""
         return [str(name) for name in self.X.columns]
 
+    @property
+    def n_rows(self) -> int:
+        """Of the file, of which this may be a sample."""
+        return len(self.X) if self.others is None else self.others.n_rows
+
     def take(self, rows: NDArray[np.bool_]) -> Table:
         """The same table with some of its rows."""
         return replace(self, X=self.X[rows].reset_index(drop=True), y=self.y[rows], rows=self.rows.take(rows))

@@ -145,6 +145,6 @@ class PredictorConfig:
     encoded_deviation: float = 0.5  # not measured
     fine_tune_rate_share: float = 0.3  # not measured
     pass_rate: float = 2e-3  # not measured
-    pass_batch: int = 4096  # not measured
+    pass_batch: int = 2048  # not measured
     max_passes: int = 1  # a time limit
-    max_pass_rows: int = 1 << 21  # a time limit
+    max_pass_rows: int = 1 << 26  # a time limit: 200,000 rows a second and core

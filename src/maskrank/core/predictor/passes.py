@@ -22,6 +22,8 @@ from maskrank.core.engine.training_loop import BestMoment, cosine_annealing, tra
 from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.cycles import Listener, report_progress
 
+_VALIDATIONS = 64  # at most
+
 
 class RowBatch(NamedTuple):
     """Rows as the predictor takes them."""
@@ -66,7 +68,7 @@ def train_in_passes(
     optimizer = Adam(trained, rate=config.pass_rate, betas=config.betas)
     best = BestMoment(average)
     best.keep(before := _loss(average, task, judging))
-    rows = _endless(batches)
+    rows, every = _endless(batches), max(config.validate_every, steps // _VALIDATIONS)
 
     def loss_of() -> Tensor:
         batch = next(rows)
@@ -78,7 +80,7 @@ def train_in_passes(
             for weight, mask in zip(nets.weights, connected, strict=True):
                 weight.mul_(mask)
             lerp_(averaged, trained, 1 - min(config.averaging, step / (step + config.averaging_warmup)))
-        if step % config.validate_every == 0 or step == steps:
+        if step % every == 0 or step == steps:
             best.update(_loss(average, task, judging))
             report_progress(callbacks, 0, steps, step, float(loss), best.value)
 
@@ -100,5 +102,5 @@ def _endless(batches: Callable[[], Iterator[RowBatch]]) -> Iterator[RowBatch]:
 
 @torch.no_grad()
 def _loss(nets: StackedMLP, task: Task, rows: RowBatch) -> float:
-    outputs = torch.cat([nets(part) for part in rows.x.split(nets.rows_at_once)])
+    outputs = torch.cat([nets(part) for part in torch.split(rows.x, nets.rows_at_once)])
     return float(mean_of_rows(task.loss(outputs.unsqueeze(0), rows.y), rows.weights))
