@@ -50,6 +50,9 @@ class Callback:
     def on_fact(self, fact: str) -> None:
         """What a stage found, in a line."""
 
+    def on_share(self, what: str, done: float) -> None:
+        """The share, up to 1, of a search that takes long: over all pairs, or all triples."""
+
 
 class _FunctionCallback(Callback):
     def __init__(self, function: Callable[[Progress], Any]) -> None:
@@ -75,6 +78,8 @@ class History:
         What each stage took.
     facts : list of str
         What the stages found, a line each.
+    coverage : str or None
+        What was looked at before training, in a line; None where that is all there is.
     """
 
     phase: list[str] = field(default_factory=list)
@@ -86,11 +91,13 @@ class History:
     batches: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    coverage: str | None = None
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> History:
         """From what ``dataclasses.asdict`` gives, or JSON made of it."""
-        plain = {entry.name: document[entry.name] for entry in fields(cls)}
+        plain = {"coverage": None, **document}
+        plain = {entry.name: plain[entry.name] for entry in fields(cls)}
         plain["validation"] = [(batch, value) for batch, value in plain["validation"]]
         plain["optimal"] = [(batch, tuple(columns)) for batch, columns in plain["optimal"]]
         return cls(**plain)
@@ -147,6 +154,17 @@ class Recorder:
         self.history.facts.append(fact)
         for callback in self._callbacks:
             callback.on_fact(fact)
+
+    def covered(self, coverage: str | None) -> None:
+        """Note and tell what was looked at, where that is not all."""
+        self.history.coverage = coverage
+        if coverage is not None:
+            self.found(coverage)
+
+    def share(self, what: str, done: float) -> None:
+        """Tell how much of a search is done."""
+        for callback in self._callbacks:
+            callback.on_share(what, done)
 
     def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()

@@ -36,6 +36,7 @@ def choose_size(
     generator: torch.Generator,
     net: OwnNet | None = None,
     learn_all: bool = False,
+    n_threads: int = 1,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
 ) -> SizeCurve:
     """Find the number of features that is enough: the curve of sizes 1..bound, and ``enough`` on it.
@@ -44,6 +45,8 @@ def choose_size(
     ----------
     bound : int
         The largest size; less than the number of features.
+    n_threads : int
+        Of a search over very many pairs or triples.
     """
     subset, measured = torch.arange(len(features), device=rows.device), None
     if len(features) > config.score.max_all_features:
@@ -58,6 +61,7 @@ def choose_size(
             generator=generator,
             net=net,
             learn_all=learn_all,
+            n_threads=n_threads,
             callbacks=callbacks,
         )
         measured = widest.measured

@@ -195,7 +195,7 @@ def train(
     prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = (), test_signal: bool = False
 ) -> Trained:
     """Run the core's pipeline and rank all features; with the test of whether anything predicts the target."""
-    settings = prepared.settings
+    settings, n_threads = prepared.settings, torch.get_num_threads()
     with _threads(settings):
         result = fit_dual_net(
             settings.task,
@@ -203,6 +203,7 @@ def train(
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
             **_core_arguments(prepared),
+            n_threads=n_threads,
             generator=generator,
             callbacks=callbacks,
             test_signal=test_signal,
@@ -223,7 +224,7 @@ def train(
 
 def find_size(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequence[Callback] = ()) -> SizeCurve:
     """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
-    settings = prepared.settings
+    settings, n_threads = prepared.settings, torch.get_num_threads()
     with _threads(settings):
         return choose_size(
             settings.task,
@@ -231,6 +232,7 @@ def find_size(prepared: Prepared, *, generator: torch.Generator, callbacks: Sequ
             scaled_rows(prepared, prepared.validation),
             bound=settings.size,
             **_core_arguments(prepared),
+            n_threads=n_threads,
             generator=generator,
             callbacks=callbacks,
         )
