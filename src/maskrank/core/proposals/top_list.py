@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskrank.core import limits
+
+_ROUGH = 0.97  # of the floor: a sum of products in half precision is off by less
 Offer = tuple[Tensor, Tensor]  # strengths (m,), and the places of the columns (m, w)
 
 
@@ -69,6 +72,8 @@ class TopList:
 
     def offer(self, offer: Offer) -> None:
         """Take those in that are among the strongest."""
+        if not len(offer[0]):
+            return
         strengths, places = (torch.cat(both) for both in zip((self.strengths, self.places), offer, strict=True))
         for column in reversed(range(places.shape[1])):
             order = places[:, column].argsort(stable=True)
@@ -78,10 +83,46 @@ class TopList:
         if len(order) == self.size:
             self.floor = max(self.floor, float(self.strengths[-1]))
 
-    def above_floor(self, strengths: Tensor, max_offered: int) -> Tensor:
-        """Places in a block of strengths that may enter the list; of very many, the strongest: (m, 2)."""
-        found = (strengths >= self.floor).nonzero()
-        if len(found) > max_offered:
-            best = strengths.flatten().topk(max_offered, sorted=False).indices
-            found = torch.stack([best // strengths.shape[1], best % strengths.shape[1]], dim=1)
-        return found
+    def candidates(self, left: Tensor, right: Tensor, directions: Tensor, *, ordered: bool = False) -> Offer:
+        """Products of a column on the left with one on the right that may enter the list; of very many, the strongest.
+
+        Strengths are sums of squared overlaps with the directions. All of a block are computed in half precision, where
+        that is faster, and those of the candidates again.
+
+        Parameters
+        ----------
+        left, right : Tensor (l, n), Tensor (r, n)
+        directions : Tensor (n, q)
+        ordered : bool
+            Whether both sides are the same columns, of which each pair is wanted once.
+
+        Returns
+        -------
+        strengths, places : Tensor (m,), Tensor (m, 2)
+        """
+        kind = torch.bfloat16 if _fast_half(left.device) else left.dtype
+        narrow, floor = right.to(kind).t(), _ROUGH * self.floor
+        overlaps = [(left * direction).to(kind) @ narrow for direction in directions.t()]
+        if (
+            sum(float(torch.stack(some.aminmax()).square().amax()) for some in overlaps) <= floor
+        ):  # most blocks end here
+            return left.new_zeros(0), torch.zeros((0, 2), dtype=torch.long, device=left.device)
+        rough = torch.stack([some.float().square_() for some in overlaps]).sum(dim=0)
+        if ordered:
+            rough.triu_(diagonal=1)
+        found = (rough > floor).nonzero()
+        if len(found) > limits.OFFERED:
+            best = rough.flatten().topk(limits.OFFERED, sorted=False).indices
+            found = torch.stack([best // rough.shape[1], best % rough.shape[1]], dim=1)
+        parts = [
+            ((left[some[:, 0]] * right[some[:, 1]]) @ directions).square().sum(dim=1)
+            for some in torch.split(found, max(1, limits.SCREENED // len(directions)))
+        ]
+        strengths = torch.cat(parts)
+        kept = strengths >= self.floor
+        return strengths[kept], found[kept]
+
+
+def _fast_half(device: torch.device) -> bool:
+    """Whether products of 16-bit floats are the faster ones: the processor has instructions for them."""
+    return device.type == "cpu" and bool(torch.cpu._is_avx512_bf16_supported())

@@ -15,7 +15,6 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from maskrank.core import limits
 from maskrank.core.config import ScreeningConfig, WideSearchConfig
 from maskrank.core.data.rows import Batch
 from maskrank.core.proposals.interactions import main_effects, without_effects
@@ -177,11 +176,8 @@ def strongest_triples(
     def work(number: int) -> Offer:
         middle = number + 1
         left, right = columns[:middle] * columns[middle], columns[middle + 1 :]
-        strengths = columns.new_zeros((len(left), len(right)))
-        for direction in directions.t():
-            strengths += ((left * direction) @ right.t()).square_()
-        places = best.above_floor(strengths, limits.OFFERED)
-        values, first, last = strengths[places[:, 0], places[:, 1]], places[:, 0], places[:, 1] + middle + 1
+        values, places = best.candidates(left, right, directions)
+        first, last = places[:, 0], places[:, 1] + middle + 1
         kept = ~(alike[first, last] | alike[first, middle] | alike[middle, last])
         triples = torch.stack([first, torch.full_like(first, middle), last], dim=1)
         return values[kept], triples[kept]

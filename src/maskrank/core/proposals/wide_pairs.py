@@ -109,13 +109,8 @@ def strongest_pairs(
     def work(number: int) -> Offer:
         first, second = blocks[number]
         left, right = columns[first : first + size], columns[second : second + size]
-        strengths = columns.new_zeros((len(left), len(right)))
-        for direction in directions.t():
-            strengths += ((left * direction) @ right.t()).square_()
-        if first == second:
-            strengths.triu_(diagonal=1)
-        places = best.above_floor(strengths, limits.OFFERED)
-        values, places = strengths[places[:, 0], places[:, 1]], places + torch.tensor([first, second]).to(places)
+        values, places = best.candidates(left, right, directions, ordered=first == second)
+        places = places + torch.tensor([first, second]).to(places)
         parts = torch.split(places, limits.SCREENED // n + 1)
         alike = [torch.einsum("pn,pn->p", columns[some[:, 0]], columns[some[:, 1]]).abs() for some in parts]
         kept = (torch.cat(alike) <= max_correlation) & (owner[places[:, 0]] != owner[places[:, 1]])

@@ -46,7 +46,7 @@ class WideSearch:
     def partners(
         self, batch: Batch, univariate: Tensor, directions: Tensor, groups: Mapping[FeatureGroup, float]
     ) -> Tensor | None:
-        """Features of the strongest pairs, where more of them can be looked at than a screen does; None if there are none.
+        """Features of the strongest pairs, where more can be looked at than a screen does; None if there are none.
 
         Parameters
         ----------
