@@ -69,6 +69,14 @@ class ProgressBar(Callback):
             return
         self._start(stage, total=None)
 
+    def on_share(self, what: str, done: float) -> None:
+        """Show how much of a search over all pairs or triples is done."""
+        now = time.monotonic()
+        if self._task is None or now - self._shown < self._refresh:
+            return
+        self._shown = now
+        self._bar.update(self._task, total=1.0, completed=done, batch=what, refresh=True)
+
     def _start(self, stage: str, total: int | None) -> TaskID:
         if self._task is not None:
             self._bar.remove_task(self._task)
