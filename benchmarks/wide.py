@@ -59,7 +59,7 @@ def ring_xor_triple(d: int, rng: np.random.Generator) -> Problem:
     centred = X - 0.5
     ring = np.abs(np.hypot(centred[:, 0], centred[:, 1]) - 0.35) <= 0.0479
     xor = -centred[:, 2] * centred[:, 3] >= 0.0598
-    triple = centred[:, 4:7].prod(axis=1) >= 0.0089
+    triple = centred[:, 4:7].prod(axis=1) >= 0.0127
     return permuted(X, (ring | xor | triple).astype(np.int64), 7, rng)
 
 

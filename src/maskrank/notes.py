@@ -1,4 +1,4 @@
-"""Lines that go with a ranking: its figures, whether there is signal, how many features are enough, what was searched."""
+"""Lines that go with a ranking: its figures, whether there is signal, how many features are enough, what was seen."""
 
 from __future__ import annotations
 
