@@ -175,8 +175,8 @@ def strongest_triples(
 
     def work(number: int) -> Offer:
         middle = number + 1
-        left, right = columns[:middle] * columns[middle], columns[middle + 1 :]
-        values, places = best.candidates(left, right, directions)
+        with_middle = directions * columns[middle].unsqueeze(1)  # (n, q)
+        values, places = best.candidates(columns[:middle], columns[middle + 1 :], with_middle)
         first, last = places[:, 0], places[:, 1] + middle + 1
         kept = ~(alike[first, last] | alike[first, middle] | alike[middle, last])
         triples = torch.stack([first, torch.full_like(first, middle), last], dim=1)
