@@ -1,4 +1,4 @@
-"""Lines that go with a ranking: its figures, whether there is signal, how many features are enough, what order says."""
+"""Lines that go with a ranking: its figures, whether there is signal, how many features are enough, what was seen."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MOST = 0.9  # share of what all features explain, below which the sentence on t
 
 
 def notes(model: DualNetBase) -> dict[str, str]:
-    """Lines that belong to a ranking, by what they are about: ``size`` and ``order``."""
-    found = {"size": size_note(model), "order": order_note(model)}
+    """Lines that belong to a ranking, by what they are about: ``size``, ``order`` and ``search``."""
+    found = {"size": size_note(model), "order": order_note(model), "search": model.history_.coverage}
     return {about: note for about, note in found.items() if note is not None}
 
 

@@ -88,6 +88,21 @@ def test_the_same_seed_gives_the_same_answer(xor_csv: Path, tmp_path: Path) -> N
     assert answers[0] == answers[1]
 
 
+def test_what_the_search_left_out_is_said(xor_csv: Path, tmp_path: Path) -> None:
+    table, paths = pd.read_csv(xor_csv), [tmp_path / name for name in ("out.json", "out.html", "out.maskrank")]
+    noise = tmp_path / "noise.csv"
+    table.assign(label=table["label"].sample(frac=1.0, random_state=0).to_numpy()).to_csv(noise, index=False)
+    asked = ("rank", noise, "--target", "label", "--size", 3, "--seed", 1, "--quiet")
+    outputs = ("--json", paths[0], "--report", paths[1], "--model", paths[2])
+    shown, _ = run(*asked, "--search-effort", "quick", *outputs)
+    said = "looked at all pairs of 10 features, and at no triples"
+    assert f"search: {said}" in shown
+    assert said in json.loads(paths[0].read_text())["notes"]
+    assert f"The search {said}." in paths[1].read_text()
+    assert load(paths[2]).history_.coverage == said
+    assert "search:" not in run(*asked, "--search-effort", 2)[0]
+
+
 def test_rank_with_repeats_shows_how_stable_it_is(xor_csv: Path, tmp_path: Path) -> None:
     asked = ("rank", xor_csv, "--target", "label", "--size", 3, "--quiet", "--json", tmp_path / "out.json")
     shown, _ = run(*asked, "--repeats", 2, "--jobs", 1)
@@ -173,6 +188,11 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (["--task", "ranking"], "--task ranking: use auto"),
         (["--task", "regression"], "that is --task classification"),
         (["--preset", "fast"], "preset='fast' is not known"),
+        (
+            ["--search-effort", "slow"],
+            "--search-effort slow: quick, default, thorough, or a number of seconds is needed",
+        ),
+        (["--search-effort", "-1"], "--search-effort -1: quick, default, thorough, or a number of seconds is needed"),
         (["--drop", "f99"], "no column 'f99'"),
         (["--require", "f99"], "--require: there is no column 'f99'"),
         (["--categorical", "label"], "--categorical: column 'label' is the target"),

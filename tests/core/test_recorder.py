@@ -19,15 +19,21 @@ class Listener(Callback):
     def on_fact(self, fact: str) -> None:
         self.heard.append(f"found: {fact}")
 
+    def on_share(self, what: str, done: float) -> None:
+        self.heard.append((what, done))
+
 
 def test_a_callback_hears_stages_facts_and_progress_in_order() -> None:
     listener = Listener()
     recorder = Recorder(100, [listener])
     with recorder.stage("propose"):
+        recorder.share("pairs", 0.5)
         recorder.found("nothing")
+        recorder.covered("looked at few")
     recorder.begins("explore")
     recorder.step("explore", 8, 0.5, 0.1)
-    assert listener.heard == ["propose", "found: nothing", "explore", ("explore", 8)]
+    expected = ["propose", ("pairs", 0.5), "found: nothing", "found: looked at few", "explore", ("explore", 8)]
+    assert listener.heard == expected
 
 
 def test_a_plain_function_hears_progress_and_a_silent_callback_nothing() -> None:
@@ -57,4 +63,7 @@ def test_the_history_keeps_what_changed_and_comes_back_from_json() -> None:
     assert history.batches == {"search": 24}
     assert set(history.seconds) == {"propose", "search"}
     assert history.facts == ["one pair"]
-    assert History.from_dict(json.loads(json.dumps(asdict(history)))) == history
+    document = json.loads(json.dumps(asdict(history)))
+    assert History.from_dict(document) == history
+    del document["coverage"]  # as in a model of before
+    assert History.from_dict(document) == history

@@ -54,6 +54,14 @@ def test_it_names_the_stages_before_their_first_batch() -> None:
         assert stage in screen.getvalue()
 
 
+def test_the_bar_shows_how_much_of_a_search_is_done() -> None:
+    screen = io.StringIO()
+    with ProgressBar(Console(file=screen, force_terminal=True, width=120), refresh=0.0) as bar:
+        bar.on_stage("propose")
+        bar.on_share("triples", 0.5)
+    assert "triples" in screen.getvalue()
+
+
 def test_the_bar_of_several_fits_names_what_runs() -> None:
     screen = io.StringIO()
     with FitsBar(2, console=Console(file=screen, force_terminal=True, width=120)) as bar:

@@ -78,6 +78,13 @@ def rank(
             "numbers of the paper for one data set."
         ),
     ] = "default",
+    search_effort: Annotated[
+        str,
+        typer.Option(
+            help="How far pairs and triples that act only together are looked for: quick, default, thorough, or about "
+            "so many seconds of one core."
+        ),
+    ] = "default",
     drop: Drop = None,
     categorical: Categorical = None,
     numeric: Numeric = None,
@@ -145,7 +152,7 @@ def rank(
     table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
     shape = None if image is None else _image_shape(image, len(table.names))
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
-    settings |= {"max_features_to_select": max_size, "checkpoint": checkpoint}
+    settings |= {"max_features_to_select": max_size, "search_effort": _effort(search_effort), "checkpoint": checkpoint}
     settings |= {"required": table.required} if table.required else {}
     settings |= {"groups": table.groups} if table.groups else {}
     fitted = make_model(
@@ -211,6 +218,23 @@ def _size(text: str | None) -> Size:
         return float(text) if "." in text or "e" in text or "nan" in text else int(text)
     except ValueError:
         raise ValueError(f"--size {text}: a whole number, a share between 0 and 1, auto or all is needed") from None
+
+
+def _effort(text: str) -> str | float:
+    """An effort by its name, or seconds."""
+    from maskrank.core.config import WideSearchConfig
+
+    try:
+        effort: str | float = float(text)
+    except ValueError:
+        effort = text
+    try:
+        WideSearchConfig().of_effort(effort)
+    except ValueError:
+        raise ValueError(
+            f"--search-effort {text}: quick, default, thorough, or a number of seconds is needed"
+        ) from None
+    return effort
 
 
 def _in_options(message: str) -> str:

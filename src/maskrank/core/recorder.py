@@ -91,6 +91,8 @@ class History:
         What each stage took.
     facts : list of str
         What the stages found, a line each.
+    coverage : str or None
+        What was looked at before training, in a line; None where that is all there is.
     """
 
     phase: list[str] = field(default_factory=list)
@@ -102,11 +104,13 @@ class History:
     batches: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    coverage: str | None = None
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> History:
         """From what ``dataclasses.asdict`` gives, or JSON made of it."""
-        plain = {entry.name: document[entry.name] for entry in fields(cls)}
+        plain = {"coverage": None, **document}
+        plain = {entry.name: plain[entry.name] for entry in fields(cls)}
         plain["validation"] = [(batch, value) for batch, value in plain["validation"]]
         plain["optimal"] = [(batch, tuple(columns)) for batch, columns in plain["optimal"]]
         return cls(**plain)
@@ -162,7 +166,7 @@ class Recorder:
     def stage(self, name: str) -> Iterator[None]:
         """A stage that begins now, and ends with the block."""
         self.begins(name)
-        before = _counter.set(self._count)
+        before = _counter.set(self.share)
         try:
             yield
         finally:
@@ -187,6 +191,12 @@ class Recorder:
         """Tell of the ranking, as soon as there is one."""
         for callback in self._callbacks:
             callback.on_ranking(ranking)
+
+    def covered(self, coverage: str | None) -> None:
+        """Note and tell what was looked at, where that is not all."""
+        self.history.coverage = coverage
+        if coverage is not None:
+            self.found(coverage)
 
     def step(
         self, phase: str, batches: int, operator_loss: float, selector_loss: float, optimal: tuple[int, ...] = ()
@@ -218,7 +228,8 @@ class Recorder:
         """Go on with a history; callbacks are not told of it."""
         self.history, self.batch = History.from_dict(state_dict["history"]), state_dict["batch"]
 
-    def _count(self, what: str, share: float) -> None:
+    def share(self, what: str, share: float) -> None:
+        """Tell how much of a part of the stage is done."""
         for callback in self._callbacks:
             callback.on_share(what, share)
 

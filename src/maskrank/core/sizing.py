@@ -39,6 +39,7 @@ def choose_size(
     generator: torch.Generator,
     net: OwnNet | None = None,
     learn_all: bool = False,
+    n_threads: int = 1,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
     store: Store | None = None,
 ) -> SizeCurve:
@@ -48,6 +49,8 @@ def choose_size(
     ----------
     bound : int
         The largest size; less than the number of features.
+    n_threads : int
+        Of a search over very many pairs or triples.
     store : Store, optional
         Keeps what is measured, as that of `fit_dual_net`.
     """
@@ -64,6 +67,7 @@ def choose_size(
             generator=generator,
             net=net,
             learn_all=learn_all,
+            n_threads=n_threads,
             callbacks=callbacks,
             store=None if store is None else store.within("widest"),
         )

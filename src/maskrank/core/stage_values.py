@@ -19,7 +19,7 @@ from maskrank.core.method.construction import OwnNet
 from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.deployment import Deployed
 from maskrank.core.predictor.specs import predictor_from_spec
-from maskrank.core.proposals.proposal import Proposal, SearchPolicy
+from maskrank.core.proposals.proposal import Coverage, Proposal, SearchPolicy
 from maskrank.core.scoring.masked_nets import MaskedNets
 from maskrank.core.scoring.measurement import MeasuredScores
 from maskrank.core.scoring.scored_rows import ScoredRows
@@ -33,6 +33,7 @@ _CLASSES = {
     kind.__name__: kind
     for kind in (
         Blocks,
+        Coverage,
         Deployed,
         FeatureWorth,
         JudgedTable,

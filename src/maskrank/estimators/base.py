@@ -36,6 +36,7 @@ from maskrank.estimators.preparation import (
     resolve_largest_size,
     resolve_repeats,
     resolve_size,
+    with_effort,
 )
 from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.row_weights import check_groups, check_several_groups, check_weights, scaled_weights
@@ -69,6 +70,7 @@ class DualNetBase(
         groups: Any = None,
         required: Any = None,
         preset: str | TrainConfig = "default",
+        search_effort: str | float = "default",
         operator: Any = None,
         selector: tuple[int, ...] | None = None,
         max_batches: int | None = None,
@@ -100,6 +102,7 @@ class DualNetBase(
         self.groups = groups
         self.required = required
         self.preset = preset
+        self.search_effort = search_effort
         self.operator = operator
         self.selector = selector
         self.max_batches = max_batches
@@ -374,6 +377,7 @@ class DualNetBase(
             operator_hidden=hidden_sizes("operator", self.operator) if is_sizes(self.operator) else None,
             selector_hidden=None if self.selector is None else hidden_sizes("selector", self.selector),
         )
+        config = with_effort(config, self.search_effort)
         return config if self.refit else config.using(predictor__n_recipes=0)
 
     def _listeners(self, repeats: Repeats | None) -> tuple[Callback, ...]:

@@ -201,7 +201,7 @@ def train(
     store: Store | None = None,
 ) -> Trained:
     """Run the core's pipeline and rank all features; with the test of whether anything predicts the target."""
-    settings = prepared.settings
+    settings, n_threads = prepared.settings, torch.get_num_threads()
     with _threads(settings):
         result = fit_dual_net(
             settings.task,
@@ -209,6 +209,7 @@ def train(
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
             **_core_arguments(prepared),
+            n_threads=n_threads,
             generator=generator,
             callbacks=callbacks,
             test_signal=test_signal,
@@ -236,7 +237,7 @@ def find_size(
     store: Store | None = None,
 ) -> SizeCurve:
     """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
-    settings = prepared.settings
+    settings, n_threads = prepared.settings, torch.get_num_threads()
     with _threads(settings):
         return choose_size(
             settings.task,
@@ -244,6 +245,7 @@ def find_size(
             scaled_rows(prepared, prepared.validation),
             bound=settings.size,
             **_core_arguments(prepared),
+            n_threads=n_threads,
             generator=generator,
             callbacks=callbacks,
             store=store,

@@ -31,6 +31,13 @@ PARAMETERS = """
         tox171, yale, enhancer, rna_seq). A `TrainConfig`, such
         as the ``config_`` of a fitted or loaded model, is taken as it is: nothing is adapted to the shape of the
         table. With the same rows and ``random_state`` it repeats that model's fit bit for bit.
+    search_effort : "quick", "default", "thorough" or float
+        How far pairs and triples of features that act only together are looked for before training. "quick" tests the
+        pairs of some thousand features. "default" may take 12 seconds of a core more: at 800 training rows and two
+        classes enough for all pairs of 23,000 features and all triples of 1,000. "thorough" may take 400: all pairs of
+        137,000 features, all triples of 3,000. A number is a budget in such seconds, which stand for a fixed number of
+        operations: the result does not depend on how fast or busy the machine is. Up to 12 seconds are spent only while
+        the significant features found before do not fill the subset. ``history_.coverage`` says what was left out.
     operator : None, tuple of int, or a net
         None takes the preset's MLP, a tuple is the hidden sizes of another one. A net is an ``nn.Module``, its
         class, or a function ``(n_features, n_outputs) -> nn.Module``; its ``forward(x, mask)`` takes the masked
@@ -74,7 +81,7 @@ PARAMETERS = """
         so that the call returns the same model at once; remove it when you no longer need it.
     callbacks : tuple of callable
         Each is called with a `Progress` after every selector step. A `maskrank.Callback` is also told of each stage as
-        it begins, and in a line what a stage found.
+        it begins, in a line what a stage found, and of the share of a long search that is done.
     verbose : int
         1 shows a progress bar on standard error.
     random_state : int, Generator, RandomState or None

@@ -82,6 +82,14 @@ def resolve_config(given: str | TrainConfig, *, shape: tuple[int, int], own_net:
     return config
 
 
+def with_effort(config: TrainConfig, effort: str | float) -> TrainConfig:
+    """The settings with the budget of this ``search_effort``; "default" leaves it to the preset."""
+    if effort == "default":
+        return config
+    wide = config.proposal.wide.of_effort(float(effort) if isinstance(effort, np.number) else effort)
+    return config.using(proposal__wide=wide)
+
+
 def resolve_seed(random_state: Any) -> int:
     """A seed from an int, a NumPy generator, or None (fresh entropy, never the global state)."""
     if random_state is None:

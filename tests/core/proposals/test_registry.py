@@ -8,6 +8,7 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import BinaryTask, Task
 from maskrank.core.proposals.proposal import Proposal, SearchPolicy
 from maskrank.core.proposals.registry import PROPOSERS, propose
+from maskrank.core.proposals.top_list import Workers
 
 
 def rows_of(d: int, n: int = 300) -> Rows:
@@ -30,7 +31,14 @@ def test_the_config_names_the_proposer(monkeypatch: pytest.MonkeyPatch, generato
         """Proposes the first s features."""
 
         def propose(
-            self, task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator
+            self,
+            task: Task,
+            rows: Rows,
+            size: int,
+            *,
+            config: TrainConfig,
+            generator: torch.Generator,
+            workers: Workers | None = None,
         ) -> Proposal:
             return Proposal(torch.arange(size), SearchPolicy.of(config), [(j,) for j in range(size)])
 

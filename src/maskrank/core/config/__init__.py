@@ -12,6 +12,7 @@ from maskrank.core.config.proposals import (
     GuidedExplorationConfig,
     ProposalConfig,
     ScreeningConfig,
+    WideSearchConfig,
 )
 from maskrank.core.config.selection import (
     CalibrationConfig,
@@ -43,5 +44,6 @@ __all__ = [
     "SignalConfig",
     "TournamentConfig",
     "TrainConfig",
+    "WideSearchConfig",
     "preset",
 ]

@@ -5,7 +5,8 @@ A command beside a number is the run that compared its values; "not measured" sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class ScreeningConfig:
     max_outputs, max_directions : int
         Columns of the target that are looked at, and orthogonal directions kept of their span.
     pair_flops, max_pair_features : float, int
-        Bounds on the work of one search over all pairs: multiplications, and features among which pairs are sought.
+        Bounds on the work of the pairs of a pursuit: multiplications, and columns among which all pairs are tested.
     n_pairs, n_partners, n_joint_pairs, n_joint_partners : int
         Pairs that enter the pursuit: in all, and for each feature known to matter; and the same for the joint test.
     n_block_pairs, n_block_partners : int
@@ -105,6 +106,75 @@ class ScreeningConfig:
     marginal_weight: float = 0.02  # not measured
     correlated_z: float = 10.0  # not measured
     linear_ridge: float = 1e-9  # a mathematical zero
+
+
+FLOPS_PER_SECOND = 1e11  # about what one core with 512-bit vectors does; a constant, so that load changes no result
+EFFORTS = {"quick": 0.0, "default": 12.0, "thorough": 400.0}  # seconds
+_PAIR_SHARE = 0.75  # of an effort; the rest goes to triples
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideSearchConfig:
+    """Searches that take longer than a screen: pairs among very many features, and triples (see `proposals`).
+
+    What they may cost is counted in multiplications and additions, not in seconds, so that the same rows give the same
+    answer on a busy machine.
+
+    Attributes
+    ----------
+    pair_flops, triple_flops : float
+        Bounds on the work of a search over all pairs, or all triples; 0 for none.
+    only_with_room : bool
+        Whether to look only where the significant features found before do not fill the subset to select.
+    max_values : int
+        Bound on memory: values of the columns among which pairs are sought.
+    n_pairs, n_triples : int
+        The strongest pairs and triples, which are tested.
+    evidence_share : float
+        Tuples enter these lists from this share of the log-likelihood on that a significant one needs: before its main
+        effects are projected out, its strength is not yet exact.
+    triple_level : float
+        What the number of tests of triples is divided by: about the chance of a false one.
+    min_triple_share : float
+        Triples are looked for where this share of the features can be among them. Features that act only together
+        are no more promising alone than others, so that few of them would be found among fewer.
+    triple_cosine : int
+        Frequency, in half periods, of the cosine of ranks that stands for a number in the product of a triple.
+    """
+
+    pair_flops: float = _PAIR_SHARE * EFFORTS["default"] * FLOPS_PER_SECOND  # benchmarks/wide.py pairs
+    triple_flops: float = (1 - _PAIR_SHARE) * EFFORTS["default"] * FLOPS_PER_SECOND  # benchmarks/wide.py triples
+    only_with_room: bool = True  # a time limit
+    max_values: int = 1 << 28  # a memory limit
+    n_pairs: int = 256  # as in screening
+    n_triples: int = 64  # not measured
+    evidence_share: float = 0.8  # not measured
+    triple_level: float = 0.05  # benchmarks/wide.py triples-null
+    min_triple_share: float = 0.5  # not measured
+    triple_cosine: int = 1  # of a sign it keeps 0.90, the standardised values of a normal column 0.80
+
+    def of_effort(self, effort: str | float) -> WideSearchConfig:
+        """The same with the budget of an effort: "quick", "default", "thorough", or seconds of one core.
+
+        Examples
+        --------
+        >>> from maskrank.core.config import WideSearchConfig
+        >>> WideSearchConfig().of_effort(60).pair_flops
+        4500000000000.0
+        """
+        if isinstance(effort, bool) or not isinstance(effort, str | int | float):
+            raise ValueError(f"search_effort={effort!r} must be one of {', '.join(EFFORTS)}, or seconds")
+        if isinstance(effort, str) and effort not in EFFORTS:
+            raise ValueError(f"search_effort={effort!r} must be one of {', '.join(EFFORTS)}, or seconds")
+        seconds = EFFORTS[effort] if isinstance(effort, str) else float(effort)
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"search_effort={effort!r} must not be negative or infinite: it is a number of seconds")
+        return replace(
+            self,
+            pair_flops=_PAIR_SHARE * seconds * FLOPS_PER_SECOND,
+            triple_flops=(1 - _PAIR_SHARE) * seconds * FLOPS_PER_SECOND,
+            only_with_room=seconds <= EFFORTS["default"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +274,7 @@ class ProposalConfig:
     proposer : str
         A name in `proposals.registry.PROPOSERS`.
     screening : ScreeningConfig
+    wide : WideSearchConfig
     elimination : EliminationConfig
     exploration : GuidedExplorationConfig
     min_features : int
@@ -219,6 +290,7 @@ class ProposalConfig:
     enabled: bool = True  # benchmarks/search.py ablation, results/search.md
     proposer: str = "screening"
     screening: ScreeningConfig = field(default_factory=ScreeningConfig)
+    wide: WideSearchConfig = field(default_factory=WideSearchConfig)
     elimination: EliminationConfig = field(default_factory=EliminationConfig)
     exploration: GuidedExplorationConfig = field(default_factory=GuidedExplorationConfig)
     min_features: int = 16  # not measured

@@ -48,14 +48,17 @@ class ReadFeatures:
     order: Tensor
 
     @classmethod
-    def of(cls, batch: Batch, univariate: Tensor, q: int, config: ScreeningConfig) -> ReadFeatures:
-        """As many features as time and memory allow, of univariate evidence: (d,)."""
+    def of(
+        cls, batch: Batch, univariate: Tensor, q: int, config: ScreeningConfig, partners: Tensor | None = None
+    ) -> ReadFeatures:
+        """As many features as time and memory allow, of univariate evidence (d,), and partners in pairs: (p,)."""
         n, d, device = len(batch), len(univariate), univariate.device
         ranked = univariate.argsort(descending=True, stable=True)
-        widths = batch.blocks.widths.to(device)[ranked]
-        max_paired = min(config.max_pair_features, max(2, int(math.sqrt(config.pair_flops / (2 * n * q)))))
-        n_paired = max(min(2, d), how_many_fit(widths, max_paired)) if config.pairs else 0
+        n_paired = n_paired_features(batch, ranked, q, config)
         n_singles = how_many_fit(_atoms_of(batch.blocks, config).to(device)[ranked], config.max_pursuit_values // n)
+        if partners is not None and n_paired:
+            known = torch.cat([ranked[:n_paired], partners[~torch.isin(partners, ranked[:n_paired])]])
+            ranked, n_paired = torch.cat([known, ranked[~torch.isin(ranked, known)]]), len(known)
         chosen = ranked[: max(n_paired, n_singles)]
         required = torch.arange(d, len(batch.blocks), device=device)
         features = torch.cat([chosen, required])
@@ -165,6 +168,15 @@ class ColumnPairs:
                 torch.cat([found.interactions, rest.squeeze(1)]),
             )
         return found
+
+
+def n_paired_features(batch: Batch, ranked: Tensor, q: int, config: ScreeningConfig) -> int:
+    """How many of some ranked features have all their pairs tested, with q directions of the target: (d,)."""
+    if not config.pairs:
+        return 0
+    max_paired = min(config.max_pair_features, max(2, int(math.sqrt(config.pair_flops / (2 * len(batch) * q)))))
+    widths = batch.blocks.widths.to(ranked.device)[ranked]
+    return max(min(2, len(ranked)), how_many_fit(widths, max_paired))
 
 
 def _atoms_of(blocks: Blocks, config: ScreeningConfig) -> Tensor:

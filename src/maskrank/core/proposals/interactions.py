@@ -8,6 +8,7 @@ ranks and all their products at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -123,23 +124,44 @@ def without_main_effects(
     columns, order : Tensor (k, n)
         Of all features: standardised columns, and the ``argsort`` of their values.
     """
-    frequencies = range(1, config.n_main_cosines + 1)
-    at_once = max(1, limits.SCREENED // ((2 * len(frequencies) + 2) * columns.shape[1]))
+    at_once = max(1, limits.SCREENED // ((2 * config.n_main_cosines + 2) * columns.shape[1]))
     kept = []
     for some in torch.split(torch.arange(len(first), device=first.device), at_once):
-        effects = [
-            effect
-            for side in (first[some], second[some])
-            for effect in (columns[side], *(cosine_of_ranks(order[side], k) for k in frequencies))
-        ]
-        main = torch.stack(effects, dim=1)  # (some, 2 + 2 * cosines, n)
-        gram = main @ main.transpose(1, 2) + config.ridge * torch.eye(main.shape[1]).to(main)
-        part = products[some] - products[some].mean(dim=2, keepdim=True)
-        residual = part - torch.linalg.solve(gram, main @ part.transpose(1, 2)).transpose(1, 2) @ main
-        size = residual.norm(dim=2, keepdim=True)
-        is_rounding = size < config.min_interaction * part.norm(dim=2, keepdim=True)
-        kept.append(torch.where(is_rounding, 0.0, residual / size.clamp(min=1e-12)))
+        main = main_effects([first[some], second[some]], columns, order, config)
+        kept.append(without_effects(products[some], main, config))
     return torch.cat(kept)
+
+
+def main_effects(sides: Sequence[Tensor], columns: Tensor, order: Tensor, config: ScreeningConfig) -> Tensor:
+    """Standardised columns and cosines of each feature of some tuples: (tuples, features * (1 + cosines), n).
+
+    Parameters
+    ----------
+    sides : sequence of Tensor (tuples,)
+        Places of the first features of the tuples, of the second ones, ...
+    columns, order : Tensor (k, n)
+        Of all features.
+    """
+    frequencies = range(1, config.n_main_cosines + 1)
+    effects = [
+        effect for side in sides for effect in (columns[side], *(cosine_of_ranks(order[side], k) for k in frequencies))
+    ]
+    return torch.stack(effects, dim=1)
+
+
+def without_effects(products: Tensor, effects: Tensor, config: ScreeningConfig) -> Tensor:
+    """Products less their regression on some effects; of length 1, or 0 if nothing remains: (tuples, products, n).
+
+    Parameters
+    ----------
+    effects : Tensor (tuples, effects, n)
+    """
+    gram = effects @ effects.transpose(1, 2) + config.ridge * torch.eye(effects.shape[1]).to(effects)
+    part = products - products.mean(dim=2, keepdim=True)
+    residual = part - torch.linalg.solve(gram, effects @ part.transpose(1, 2)).transpose(1, 2) @ effects
+    size = residual.norm(dim=2, keepdim=True)
+    is_rounding = size < config.min_interaction * part.norm(dim=2, keepdim=True)
+    return torch.where(is_rounding, 0.0, residual / size.clamp(min=1e-12))
 
 
 @dataclass

@@ -130,7 +130,13 @@ class Dictionary:
 
     @classmethod
     def promising(
-        cls, batch: Batch, univariate: Tensor, directions: Tensor, known: list[int], config: ScreeningConfig
+        cls,
+        batch: Batch,
+        univariate: Tensor,
+        directions: Tensor,
+        known: list[int],
+        config: ScreeningConfig,
+        partners: Tensor | None = None,
     ) -> Dictionary:
         """Atoms of the features of the highest univariate evidence, and of pairs among them and with known features.
 
@@ -142,9 +148,11 @@ class Dictionary:
             Of the target, or of its residual.
         known : list of int
             Features known to matter. Required ones are, too.
+        partners : Tensor (p,), optional
+            Further features among which pairs are sought.
         """
         d, device = len(univariate), univariate.device
-        read = ReadFeatures.of(batch, univariate, max(1, directions.shape[1]), config)
+        read = ReadFeatures.of(batch, univariate, max(1, directions.shape[1]), config, partners)
         now_known = torch.tensor([*known, *[d] * (batch.n_required > 0)], dtype=torch.long, device=device)
         owner, n_tests, columns = read.singles(d, config)
         end = int(read.blocks.starts[read.n_singles])

@@ -18,8 +18,9 @@ from maskrank.core.config import TrainConfig
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.subsets import draw_subsets, nth_outside
 from maskrank.core.method.tasks import Task
+from maskrank.core.proposals.top_list import Workers
 
-FeatureGroup = tuple[int, ...]  # one feature, or two that belong together
+FeatureGroup = tuple[int, ...]  # one feature, or two or three that belong together
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,50 @@ class SearchPolicy:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """How many of d features had all their pairs and all their triples looked at.
+
+    Attributes
+    ----------
+    n_features : int
+        d.
+    in_pairs : int
+    in_triples : int or None
+        None where there was no need to look at triples.
+    """
+
+    n_features: int
+    in_pairs: int
+    in_triples: int | None
+
+    @property
+    def sentence(self) -> str | None:
+        """What was looked at, in a line; None where that is all there is.
+
+        Examples
+        --------
+        >>> from maskrank.core.proposals.proposal import Coverage
+        >>> Coverage(50_000, 6_000, 0).sentence
+        'looked at pairs among the 6,000 most promising of 50,000 features, and at no triples'
+        """
+        d, pairs, triples = self.n_features, self.in_pairs, self.in_triples
+        enough = triples is None or triples == d
+        if pairs == d and enough:
+            return None
+        said = (
+            f"pairs among the {pairs:,} most promising of {d:,} features"
+            if pairs < d
+            else f"all pairs of {d:,} features"
+        )
+        said = f"no pairs of {d:,} features" if pairs == 0 else said
+        if enough:
+            return f"looked at {said}"
+        return (
+            f"looked at {said}, and at {f'triples among the {triples:,} most promising' if triples else 'no triples'}"
+        )
+
+
+@dataclass(frozen=True)
 class Proposal:
     """What the closed-form models suggest.
 
@@ -100,6 +145,8 @@ class Proposal:
         The s survivors of a backward elimination, then the features eliminated last. Empty where there was none.
     univariate : Tensor (d,), optional
         Evidence of each feature alone; None where nothing was screened.
+    coverage : Coverage, optional
+        What was looked at; None where nothing was screened.
     """
 
     pool: Tensor
@@ -110,6 +157,7 @@ class Proposal:
     linear_order: list[int] = field(default_factory=list)
     elimination_order: list[int] = field(default_factory=list)
     univariate: Tensor | None = None
+    coverage: Coverage | None = None
 
     @property
     def significant(self) -> list[int]:
@@ -143,18 +191,27 @@ class Proposal:
         """What was found among d features, in one sentence."""
         if not self.groups:
             return f"screening: none, all {d:,} features are searched"
-        singles = sum(len(group) == 1 for group in self.evidence)
-        pairs = len(self.evidence) - singles
-        return (
-            f"screening: {singles} features and {pairs} pairs beyond chance; {len(self.pool):,} of {d:,} are searched"
+        singles, pairs, triples = (sum(len(group) == k for group in self.evidence) for k in (1, 2, 3))
+        found = (
+            f"{singles} features, {pairs} pairs and {triples} triples"
+            if triples
+            else f"{singles} features and {pairs} pairs"
         )
+        return f"screening: {found} beyond chance; {len(self.pool):,} of {d:,} are searched"
 
 
 class Proposer(Protocol):
     """Proposes features and a search policy from training rows. To add one: a file here, and its name in `registry`."""
 
     def propose(
-        self, task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator
+        self,
+        task: Task,
+        rows: Rows,
+        size: int,
+        *,
+        config: TrainConfig,
+        generator: torch.Generator,
+        workers: Workers | None = None,
     ) -> Proposal: ...
 
 

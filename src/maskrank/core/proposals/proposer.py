@@ -26,13 +26,21 @@ from maskrank.core.proposals.screening import (
     screen,
     screen_residual,
 )
+from maskrank.core.proposals.top_list import Workers
 
 
 class ScreeningProposer:
     """Screens single features and pairs; proposes a whole subset by elimination where many are significant."""
 
     def propose(
-        self, task: Task, rows: Rows, size: int, *, config: TrainConfig, generator: torch.Generator
+        self,
+        task: Task,
+        rows: Rows,
+        size: int,
+        *,
+        config: TrainConfig,
+        generator: torch.Generator,
+        workers: Workers | None = None,
     ) -> Proposal:
         """A pool of features with their groups, and where it helps a whole subset.
 
@@ -42,11 +50,13 @@ class ScreeningProposer:
             Training rows.
         size : int
             s.
+        workers : Workers, optional
+            Of the wide search; one thread, unless told otherwise.
         """
         settings = config.proposal
         large_enough = rows.n_features >= settings.min_features and enough_rows(rows, config.cross_fitting)
         wanted = groups_wanted(size, settings.screening)
-        found = screen(task, rows, wanted=wanted, config=settings, generator=generator)
+        found = screen(task, rows, wanted=wanted, config=settings, generator=generator, size=size, workers=workers)
         if not large_enough:
             return _proposal(replace(found, linear_order=[]), rows, size, config=config, generator=generator)
         few_to_tell = few_rows(rows, settings.elimination) and _covers_pairs(size, rows, config)
@@ -131,6 +141,7 @@ def _proposal(
         linear_order=found.linear_order,
         elimination_order=list(elimination_order),
         univariate=found.univariate,
+        coverage=found.coverage,
     )
 
 

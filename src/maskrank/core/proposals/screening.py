@@ -18,7 +18,7 @@ from maskrank.core.config import ProposalConfig, ScreeningConfig
 from maskrank.core.data.rows import Batch, Rows
 from maskrank.core.method.tasks import Task
 from maskrank.core.proposals.matching_pursuit import Dictionary, Residual
-from maskrank.core.proposals.proposal import FeatureGroup, features_of, round_robin
+from maskrank.core.proposals.proposal import Coverage, FeatureGroup, features_of, round_robin
 from maskrank.core.proposals.ridge import eliminate_by_ridge
 from maskrank.core.proposals.statistics import (
     cosine_of_ranks,
@@ -33,17 +33,24 @@ from maskrank.core.proposals.statistics import (
     weighted_rows,
     without_empty_rows,
 )
+from maskrank.core.proposals.top_list import Workers
 from maskrank.core.proposals.univariate import univariate_evidence
+from maskrank.core.proposals.wide_search import WideSearch
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What a screen found; see `Proposal` for the attributes."""
+    """What a screen found; see `Proposal` for the attributes.
+
+    ``partners`` are features of pairs that a wide search found; they are paired in later screens, too.
+    """
 
     groups: list[FeatureGroup] = field(default_factory=list)
     evidence: dict[FeatureGroup, float] = field(default_factory=dict)
     linear_order: list[int] = field(default_factory=list)
     univariate: Tensor | None = None
+    partners: Tensor | None = None
+    coverage: Coverage | None = None
 
     @property
     def significant(self) -> list[int]:
@@ -57,7 +64,16 @@ def groups_wanted(size: int, config: ScreeningConfig) -> int:
 
 
 @torch.no_grad()
-def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, generator: torch.Generator) -> Screen:
+def screen(
+    task: Task,
+    rows: Rows,
+    *,
+    wanted: int,
+    config: ProposalConfig,
+    generator: torch.Generator,
+    size: int | None = None,
+    workers: Workers | None = None,
+) -> Screen:
     """Screen the target.
 
     Parameters
@@ -68,11 +84,16 @@ def screen(task: Task, rows: Rows, *, wanted: int, config: ProposalConfig, gener
         Groups by evidence given the others, single features by univariate evidence, and features of the linear
         elimination order: at most so many of each, round robin.
     config : ProposalConfig
-        Its screening, and the rounds of its elimination for the linear elimination order.
+        Its screening and its wide search, and the rounds of its elimination for the linear elimination order.
+    size : int, optional
+        s, for what may be looked for beyond a screen: nothing without it.
+    workers : Workers, optional
+        Of the wide search.
     """
     index = _draw_rows(rows, config.screening, generator)
     y = task.as_numeric(rows.y[index])
-    return _screen(rows, index, y, frozenset(), wanted, config.screening.max_passes, config)
+    search = None if size is None else WideSearch(size, config.screening, config.wide, workers or Workers())
+    return _screen(rows, index, y, Screen(), wanted, config.screening.max_passes, config, search)
 
 
 @torch.no_grad()
@@ -98,7 +119,7 @@ def screen_residual(
     residual : Tensor (n, outputs)
         Not weighted: the weights of the rows come to it, as they do to a target.
     """
-    more = _screen(rows, index, residual, frozenset(before.significant), wanted, 1, config)
+    more = _screen(rows, index, residual, before, wanted, 1, config)
     new = {group: value for group, value in more.evidence.items() if group not in before.evidence}
     evidence = {**before.evidence, **new}
     return replace(before, groups=list(dict.fromkeys([*evidence, *before.groups, *more.groups])), evidence=evidence)
@@ -151,50 +172,68 @@ def _beyond_required(batch: Batch, target: Tensor, config: ScreeningConfig) -> R
 
 
 def _screen(
-    rows: Rows, index: Tensor, y: Tensor, known: frozenset[int], wanted: int, passes: int, config: ProposalConfig
+    rows: Rows,
+    index: Tensor,
+    y: Tensor,
+    before: Screen,
+    wanted: int,
+    passes: int,
+    config: ProposalConfig,
+    search: WideSearch | None = None,
 ) -> Screen:
     batch, d, screening = rows.take(index), rows.n_features, config.screening
     residual = _beyond_required(batch, target_directions(y, screening, batch.weights), screening)
     univariate = univariate_evidence(batch, d, residual.directions(), screening, residual.given)
     linear_order = _linear_elimination_order(batch, univariate, residual.copy(), wanted, config)
-    groups = _pursued_groups(batch, residual, univariate, known, wanted, passes, screening)
+    groups, partners, coverage = _pursued_groups(batch, residual, univariate, before, wanted, passes, screening, search)
     best = univariate.topk(min(wanted, d))
     singles = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
     evidence = {**{group: screening.marginal_weight * value for group, value in singles.items()}, **groups}
     listed = round_robin(groups, singles, [(j,) for j in linear_order])
     significant = {group: evidence[group] for group in listed if evidence.get(group, 0.0) > 0}
-    return Screen(listed, significant, linear_order, univariate)
+    return Screen(listed, significant, linear_order, univariate, partners, coverage)
 
 
 def _pursued_groups(
     batch: Batch,
     residual: Residual,
     univariate: Tensor,
-    known: frozenset[int],
+    before: Screen,
     wanted: int,
     passes: int,
     config: ScreeningConfig,
-) -> dict[FeatureGroup, float]:
+    search: WideSearch | None,
+) -> tuple[dict[FeatureGroup, float], Tensor | None, Coverage | None]:
     """Matching pursuit with a new dictionary for the residual of each pass, while significant groups are found.
 
-    The last pass goes on with groups that are not significant, up to ``wanted``.
+    Then the wide search looks at the residual. The last pass goes on with groups that are not significant, up to
+    ``wanted``. Besides the groups, the features of pairs that the wide search found, and what was looked at.
     """
-    d = len(univariate)
+    d, known, partners = len(univariate), frozenset(before.significant), before.partners
     groups: dict[FeatureGroup, float] = {}
+    coverage = before.coverage
     for number in range(1, passes + 1):
         directions = residual.directions()
         singles = univariate
         if number > 1:
             singles = univariate_evidence(batch, d, directions, config, residual.given)
         now_known = sorted(known.union(features_of(groups)))
-        atoms = Dictionary.promising(batch, singles, directions, now_known, config)
-        before = len(groups)
+        atoms = Dictionary.promising(batch, singles, directions, now_known, config, partners)
+        n_before = len(groups)
         atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
         n_values = len(batch) * batch.blocks.n_columns
-        if len(groups) in (before, wanted) or number == passes or n_values > config.max_reread_values:
+        if len(groups) in (n_before, wanted) or number == passes or n_values > config.max_reread_values:
+            if search is not None:
+                partners = search.partners(batch, singles, residual.directions(), groups)
+                if partners is not None:
+                    now_known = sorted(known.union(features_of(groups)))
+                    atoms = Dictionary.promising(batch, singles, residual.directions(), now_known, config, partners)
+                    atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
+                search.add_triples(batch, singles, residual, groups, wanted)
+                coverage = search.coverage
             atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
             break
-    return groups
+    return groups, partners, coverage
 
 
 def _linear_elimination_order(

@@ -196,6 +196,12 @@ def wilson_hilferty(chi_squared: Tensor, freedom: int | Tensor) -> Tensor:
     return ((chi_squared / freedom) ** (1 / 3) - (1 - variance)) / deviation
 
 
+def chi_squared_of(z: float, freedom: int) -> float:
+    """The chi-squared variable of a standard normal deviate: the inverse of `wilson_hilferty`."""
+    variance = 2 / (9 * freedom)
+    return freedom * (z * math.sqrt(variance) + 1 - variance) ** 3
+
+
 def skewness_corrected(overlaps: Tensor, skewness: Tensor) -> Tensor:
     """Deviates of a skewed distribution as standard normal ones, as if they were of a gamma distribution.
 
