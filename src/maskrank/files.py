@@ -24,7 +24,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
                 os.unlink(temporary)
             raise
     except OSError as error:
-        raise type(error)(f"{path} can't be written: {error.strerror}") from error
+        raise type(error)(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -42,7 +42,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         with tempfile.TemporaryFile(dir=target.parent):
             pass
     except OSError as error:
-        raise type(error)(f"{path} can't be written: {error.strerror}") from error
+        raise type(error)(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def _real_target(path: str | os.PathLike[str]) -> Path:

@@ -54,7 +54,7 @@ def _writing() -> Iterator[None]:
         _drop_output()
     except OSError as error:
         _drop_output()
-        raise OutputError(f"standard output can't be written: {error.strerror}") from error
+        raise OutputError(f"standard output can't be written: {error.strerror or error}") from error
 
 
 def _drop_output() -> None:
