@@ -63,8 +63,8 @@ class Outputs:
             self._shown = True
             self._printing(lambda: show(console(stderr=self._to_stdout)))
 
-    def write(self, kind: str, content: Callable[[], str]) -> None:
-        """Write an output that was asked for."""
+    def write(self, kind: str, content: Callable[[], str], *, or_print: bool = False) -> None:
+        """Write an output that was asked for; with ``or_print`` it is printed where its file can't be written."""
         from maskrank.files import write_atomically
         from maskrank.terminal.standard_output import print_text
 
@@ -76,6 +76,8 @@ class Outputs:
             self._printing(lambda: print_text(text))
         else:
             self._file(kind, lambda: write_atomically(path, text))
+            if or_print and path not in self._written:
+                self._printing(lambda: print_text(text))
 
     def save(self, kind: str, save: Callable[[str], None]) -> None:
         """Have an output that was asked for written by a function of its path."""

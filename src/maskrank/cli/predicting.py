@@ -34,5 +34,5 @@ def predict(
     columns = chosen_columns(data, fitted, voice)
     with voice.busy("predict"):
         content = predictions_csv(fitted, columns)
-    outputs.write("out", lambda: content)
+    outputs.write("out", lambda: content, or_print=True)
     outputs.finish()
