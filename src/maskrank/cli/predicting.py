@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from maskrank.cli.common import chosen_columns, polite
-from maskrank.cli.options import Data, Quiet
+from maskrank.cli.common import chosen_batches, polite
+from maskrank.cli.options import Data, Memory, Quiet
 from maskrank.cli.voice import Voice
+
+_ROWS_AT_ONCE = 1 << 16  # whose predictions are text in memory
 
 
 @polite
@@ -17,23 +19,29 @@ def predict(
     model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
     out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
+    memory: Memory = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict with a model; the table needs the chosen columns, in any order, among any others.
 
-    Every row is answered: what is missing, or was never seen before, is a gap.
+    Every row is answered: what is missing, or was never seen before, is a gap. A table larger than memory is answered
+    some rows at a time.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
     from maskrank import load
     from maskrank.files import check_writable, write_atomically
     from maskrank.results import predictions_csv
+    from maskrank.tables import memory_limit
 
     if out is not None:
         check_writable(out)
+    limit = memory_limit(memory, "--memory")
     fitted = load(model)
-    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
+    frames = chosen_batches(data, fitted, Voice(quiet=quiet, verbose=False), limit, _ROWS_AT_ONCE)
+    content = (predictions_csv(fitted, frame, named=k == 0) for k, frame in enumerate(frames))
     if out is None:
-        sys.stdout.write(content)
+        for part in content:
+            sys.stdout.write(part)
     else:
         write_atomically(out, content)
