@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write to a temporary file beside the target, then put it in place in one step."""
+def write_atomically(path: str | os.PathLike[str], content: bytes | str | Iterable[str]) -> None:
+    """Write to a temporary file beside the target, then put it in place in one step.
+
+    Parameters
+    ----------
+    path : path
+    content : bytes, str, or iterable of str
+        An iterable is written part by part, as it comes.
+    """
     target = _real_target(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    parts = [content] if isinstance(content, bytes | str) else content
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                for part in parts:
+                    file.write(part.encode("utf-8") if isinstance(part, str) else part)
             os.chmod(temporary, _default_mode())
             os.replace(temporary, target)
         except BaseException:
