@@ -1,7 +1,8 @@
 """Many fits on one process, two processes, a Dask cluster and Ray: the same results? How long? And if a worker dies?
 
-Each command runs on each backend in turn, and its results, less the times, are compared with those of one process. The
-Dask cluster is a scheduler and two workers, started by Dask's own commands; in the last run of each command one of its
+Each command runs on each backend in turn, and its results, less measured seconds and megabytes, are compared with those
+of the first: the JSON of `rank`, the fits of `sweep` and `study` with their scores as far as they are written. The Dask
+cluster is a scheduler and two workers, started by Dask's own commands; in the last run of each command one of its
 workers is killed with -9 after a third of the time. Prints tables in Markdown, and writes them with --out.
 
 Usage: python benchmarks/cluster.py [--commands rank,sweep,study] [--backends one,loky,dask,ray,killed] [--out FILE]
@@ -32,7 +33,7 @@ from maskrank.study.markdown import table
 
 COMMANDS = {
     "rank": ["rank", "skin.csv", "--target", "y", "--size", "4", "--repeats", "16", "--json", "out.json"],
-    "sweep": ["sweep", "skin.csv", "--target", "y", "--sizes", "2,4,6", "--folds", "4", "--csv", "out.csv"],
+    "sweep": ["sweep", "skin.csv", "--target", "y", "--sizes", "2,4", "--folds", "3", "--csv", "out.csv"],
     "study": ["study", "synthetic", "--quick", "--out", "out"],
 }
 BACKENDS = {
@@ -51,7 +52,7 @@ register_ray()
 with joblib.parallel_config(backend="ray"):
     app(sys.argv[1:])
 """
-_TIMES = ("seconds", "command")
+_COSTS = ("seconds", "megabytes", "command")
 
 
 @contextmanager
@@ -108,17 +109,17 @@ def run(backend: str, words: list[str], folder: Path, address: str, kill_after: 
 
 
 def results(folder: Path) -> Any:
-    """What a command wrote, without times."""
+    """What a command wrote, without what it measured of its costs."""
     if (folder / "out.json").exists():
         return _timeless(json.loads((folder / "out.json").read_text()))
     file = folder / "out.csv" if (folder / "out.csv").exists() else folder / "out" / "fits.csv"
     fits = pd.read_csv(file)
-    return fits.drop(columns=[name for name in fits if "seconds" in name or name in _TIMES]).to_csv(index=False)
+    return fits.drop(columns=list(_COSTS), errors="ignore").to_csv(index=False)
 
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _timeless(inner) for name, inner in value.items() if name not in _TIMES}
+        return {name: _timeless(inner) for name, inner in value.items() if name not in _COSTS}
     return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
@@ -152,15 +153,23 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = stack.enter_context(dask_cluster(folder)) if {"dask", "killed"} & set(backends) else ""
-        lines = [line for name in given.commands.split(",") for line in measure(name, backends, folder, address)]
-    head = ["command", "on", f"same as on {BACKENDS[backends[0]]}", "seconds", "of loky's time"]
-    ran = "\n".join(f"- {name}: `maskrank {shlex.join(COMMANDS[name])}`" for name in given.commands.split(","))
+        lines: list[list[str]] = []
+        for name in given.commands.split(","):
+            lines += measure(name, backends, folder, address)
+            if given.out is not None:
+                given.out.write_text(document(given, lines), encoding="utf-8")
+    print(document(given, lines))
+
+
+def document(given: argparse.Namespace, lines: list[list[str]]) -> str:
+    """The table, with the commands that made it."""
+    names = list(dict.fromkeys(line[0] for line in lines))
+    words = f"`python benchmarks/cluster.py --commands {','.join(names)} --backends {given.backends}`"
     made = f"Commit {commit()}, Python {platform.python_version()}, {os.cpu_count()} cores."
-    words = f"`python benchmarks/cluster.py --commands {given.commands} --backends {given.backends}`"
-    text = f"# Many fits on a cluster\n\n{words}\n\n{made}\n\n{ran}\n\n{table(head, lines)}\n"
-    print(text)
-    if given.out is not None:
-        given.out.write_text(text, encoding="utf-8")
+    ran = "\n".join(f"- {name}: `maskrank {shlex.join(COMMANDS[name])}`" for name in names)
+    same = f"same as on {BACKENDS[given.backends.split(',')[0]]}"
+    head = ["command", "on", same, "seconds", "of loky's time"]
+    return f"# Many fits on a cluster\n\n{words}\n\n{made}\n\n{ran}\n\n{table(head, lines)}\n"
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ from maskrank.datasets import make_xor
 RESULTS = Path(__file__).parent / "results" / "stopping.md"
 LIMIT = 2.0  # seconds
 COMMANDS = {
-    "rank": ["rank", "--size", "3", "--repeats", "8", "--jobs", "2"],
-    "sweep": ["sweep", "--sizes", "1,2,3", "--folds", "3", "--jobs", "2"],
-    "compare": ["compare", "--size", "3", "--methods", "mrmr,rf,dualnet", "--folds", "3"],
+    "rank": ["rank", "--size", "3", "--repeats", "4", "--jobs", "2"],
+    "sweep": ["sweep", "--sizes", "2,3", "--folds", "2", "--jobs", "2"],
+    "compare": ["compare", "--size", "3", "--methods", "mrmr,rf,dualnet", "--folds", "2"],
 }
 
 
@@ -159,12 +159,14 @@ def full_disks(table: Path, folder: Path) -> Iterator[str]:
     yield "|---|---|---:|---:|---|---|"
     for name, (command, kinds) in outputs.items():
         with small_disk(64) as disk:
-            (disk / "ballast").write_bytes(b"x" * (60 * 1024 if name in ("study", "predict", "explain") else 24 * 1024))
+            (disk / "ballast").write_bytes(b"x" * 1024 * (24 if name in ("rank", "demo") else 56))
             asked = [part for kind in kinds for part in (f"--{kind}", str(disk / f"out.{kind}"))]
             process = start([*command, *asked, *([] if name == "study" else ["--quiet"])])
             shown, said = process.communicate()
             written = sum(f.is_file() and f.stat().st_size > 0 for f in disk.rglob("*")) - 1
-            lines = [line.replace(str(disk), "") for line in said.strip().splitlines() if "written:" not in line]
+            lines = [
+                line.replace(str(disk), "") for line in said.strip().splitlines() if not line.startswith("written:")
+            ]
         printed = "yes" if shown.strip() else "no"
         yield f"| `{name}` | {', '.join(kinds)} | {process.returncode} | {written} | {'<br>'.join(lines)} | {printed} |"
 

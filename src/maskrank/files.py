@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write to a temporary file beside the target, then put it in place in one step."""
+def write_atomically(path: str | os.PathLike[str], content: bytes | str | Iterable[str]) -> None:
+    """Write to a temporary file beside the target, then put it in place in one step.
+
+    Parameters
+    ----------
+    path : path
+    content : bytes, str, or iterable of str
+        An iterable is written part by part, as it comes.
+    """
     target = _real_target(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    parts = [content] if isinstance(content, bytes | str) else content
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                for part in parts:
+                    file.write(part.encode("utf-8") if isinstance(part, str) else part)
             os.chmod(temporary, _default_mode())
             os.replace(temporary, target)
         except BaseException:
@@ -24,7 +33,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
                 os.unlink(temporary)
             raise
     except OSError as error:
-        raise type(error)(f"{path} can't be written: {error.strerror}") from error
+        raise type(error)(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -42,7 +51,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         with tempfile.TemporaryFile(dir=target.parent):
             pass
     except OSError as error:
-        raise type(error)(f"{path} can't be written: {error.strerror}") from error
+        raise type(error)(f"{path} can't be written: {error.strerror or error}") from error
 
 
 def _real_target(path: str | os.PathLike[str]) -> Path:

@@ -164,20 +164,27 @@ def ranking_csv(ranking: Ranking, *, complete: bool = True) -> str:
     return _csv(list(ordered), list(zip(*ordered.values(), strict=True)))
 
 
-def predictions_csv(model: DualNetBase, selected: pd.DataFrame) -> str:
+def predictions_csv(model: DualNetBase, selected: pd.DataFrame, *, named: bool = True) -> str:
     """One line a row: the prediction and, for classes, their probabilities; of several targets a column each.
 
     A model of survival times gives the risk, the logarithm of the relative hazard.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    selected : DataFrame (n, columns)
+    named : bool
+        Whether a header comes first.
     """
     predicted = model.predict_selected(selected)
     columns = predicted.reshape(len(predicted), -1)
     header = _prediction_names(model, columns.shape[1])
     if not isinstance(model, DualNetClassifier):
-        return _csv(header, columns.tolist())
+        return _csv(header if named else None, columns.tolist())
     probabilities = model.predict_proba_selected(selected)
     header += [f"probability_{label}" for label in model.classes_]
     rows = zip(columns.tolist(), probabilities.tolist(), strict=True)
-    return _csv(header, [(*answer, *likely) for answer, likely in rows])
+    return _csv(header if named else None, [(*answer, *likely) for answer, likely in rows])
 
 
 def _prediction_names(model: DualNetBase, n_columns: int) -> list[str]:
@@ -241,12 +248,12 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     return [("explained", f"{100 * share:.1f} % of the {_EXPLAINED[model.task_.figure]}, measured on held-out rows")]
 
 
-def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def _csv(header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> str:
     """CSV in which no text starts a formula: one that would gets an apostrophe in front, as spreadsheets expect."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")  # quotes what holds either character
     lines = []
-    for row in (header, *rows):
+    for row in (*([] if header is None else [header]), *rows):
         writer.writerow([_guarded(cell) for cell in row])
         lines.append(stream.getvalue()[:-2])
         stream.seek(stream.truncate(0))

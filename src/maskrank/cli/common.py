@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +144,29 @@ def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame
         frame, lines = select_columns(data, columns.kinds, columns.levels, columns.date_orders, bar)
     voice.warn(lines)
     return frame
+
+
+def chosen_batches(
+    data: str, fitted: DualNetBase, voice: Voice, memory: int, rows_at_once: int
+) -> Iterator[pd.DataFrame]:
+    """The same some rows at a time, as files of Parquet or Arrow, and text larger than ``memory`` bytes, are read.
+
+    Of such a file the columns of the model alone are read. Other files come as one frame.
+    """
+    from maskrank.tables import read_batches
+    from maskrank.terminal.progress_bar import ReadingBar
+
+    columns = fitted.chosen_columns
+    with ReadingBar(quiet=voice.quiet) as bar:
+        batches = read_batches(data, columns, memory, rows_at_once, bar)
+        if batches is None:
+            yield chosen_columns(data, fitted, voice)
+            return
+        said: set[str] = set()
+        for frame, lines in batches:
+            voice.warn([line for line in lines if line not in said])
+            said |= set(lines)
+            yield frame
 
 
 def listed(text: str) -> list[str]:

@@ -37,7 +37,7 @@ def explain(
     with voice.busy("explain"):
         explained = fitted.explain_selected(columns)
         content = frame_csv(explained.to_frame())
-    outputs.write("out", lambda: content)
+    outputs.write("out", lambda: content, or_print=True)
     outputs.write("report", lambda: _page(model, data, explained))
     outputs.finish()
 

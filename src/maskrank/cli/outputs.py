@@ -6,7 +6,7 @@ output; what people read then goes to standard error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import typer
@@ -63,19 +63,25 @@ class Outputs:
             self._shown = True
             self._printing(lambda: show(console(stderr=self._to_stdout)))
 
-    def write(self, kind: str, content: Callable[[], str]) -> None:
-        """Write an output that was asked for."""
+    def write(self, kind: str, content: Callable[[], str | Iterable[str]], *, or_print: bool = False) -> None:
+        """Write an output that was asked for, whole or part by part.
+
+        With ``or_print`` the content is made again and printed where its file can't be written.
+        """
         from maskrank.files import write_atomically
         from maskrank.terminal.standard_output import print_text
 
         if not self.wants(kind):
             return
-        text, path = content(), self._paths[kind]
+        path = self._paths[kind]
         if path in _STANDARD_OUTPUT:
             self._done.append(kind)
-            self._printing(lambda: print_text(text))
+            self._printing(lambda: print_text(content()))
         else:
-            self._file(kind, lambda: write_atomically(path, text))
+            made = content()  # an error of what is made is none of the file
+            self._file(kind, lambda: write_atomically(path, made))
+            if or_print and path not in self._written:
+                self._printing(lambda: print_text(content()))
 
     def save(self, kind: str, save: Callable[[str], None]) -> None:
         """Have an output that was asked for written by a function of its path."""

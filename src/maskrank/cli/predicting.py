@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from maskrank.cli.common import chosen_columns, polite
-from maskrank.cli.options import Data, Quiet
+from maskrank.cli.common import chosen_batches, polite
+from maskrank.cli.options import Data, Memory, Quiet
 from maskrank.cli.outputs import Outputs
 from maskrank.cli.voice import Voice
+
+_ROWS_AT_ONCE = 1 << 16  # whose predictions are text in memory
 
 
 @polite
@@ -17,22 +20,32 @@ def predict(
     model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
     out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
+    memory: Memory = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict with a model; the table needs the chosen columns, in any order, among any others.
 
-    Every row is answered: what is missing, or was never seen before, is a gap.
+    Every row is answered: what is missing, or was never seen before, is a gap. A table larger than memory is answered
+    some rows at a time.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
     from maskrank import load
     from maskrank.results import predictions_csv
+    from maskrank.tables import memory_limit
 
     voice = Voice(quiet=quiet, verbose=False)
     outputs = Outputs([data, model], out="-" if out is None else out)
+    limit = memory_limit(memory, "--memory")
     fitted = load(model)
-    columns = chosen_columns(data, fitted, voice)
-    with voice.busy("predict"):
-        content = predictions_csv(fitted, columns)
-    outputs.write("out", lambda: content)
+
+    def content() -> Iterator[str]:
+        frames = chosen_batches(data, fitted, voice, limit, _ROWS_AT_ONCE)
+        return (predictions_csv(fitted, frame, named=k == 0) for k, frame in enumerate(frames))
+
+    if data == "-":  # which can't be read again
+        text = list(content())
+        outputs.write("out", lambda: text, or_print=True)
+    else:
+        outputs.write("out", content, or_print=True)
     outputs.finish()

@@ -52,7 +52,7 @@ class Folder:
         except (FileExistsError, NotADirectoryError):
             raise NotADirectoryError(f"checkpoint {path} is a file: give the name of a folder") from None
         except OSError as error:
-            raise type(error)(f"checkpoint {path} can't be written: {error.strerror}") from error
+            raise type(error)(f"checkpoint {path} can't be written: {error.strerror or error}") from error
         for unfinished in self.path.glob(".*"):  # of a process that was ended while it wrote
             unfinished.unlink(missing_ok=True)
 

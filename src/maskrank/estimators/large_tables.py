@@ -102,7 +102,7 @@ def sampled_rows(model: DualNetBase, X: Any, y: Any, sample_weight: Any, *, in_m
         return Given(X.X, y, sample_weight, X.others)
     if type(X).__module__.split(".")[0] in _IN_MEMORY:
         return Given(X, y, sample_weight, None)
-    from maskrank.tables.memory import memory_limit, sample_rows
+    from maskrank.tables.memory import bytes_in_memory, memory_limit, sample_rows
     from maskrank.tables.opening import is_large, open_large_table
     from maskrank.tables.sample import Sample
 
@@ -113,6 +113,9 @@ def sampled_rows(model: DualNetBase, X: Any, y: Any, sample_weight: Any, *, in_m
             raise ValueError(f"{name} goes with a table in memory; of a larger one, rows are held out at random")
     named = NamedColumns.of(y, sample_weight)
     limit, table = memory_limit(model.memory_limit), open_large_table(X, named.every)
+    if bytes_in_memory(table.n_rows * len(table.names)) <= limit:
+        rows = named.rows(table.frame(), None)
+        return Given(rows.X, rows.y, rows.weights, None)
     size = sample_rows(limit, table.n_rows, len(table.names))
     others = FrameRows(Sample.draw(table, size, resolve_seed(model.random_state)), named)
     rows = named.rows(others.sample.reading.frame, None)

@@ -10,6 +10,7 @@ from maskrank.tables.identifiers import identifier_warnings
 from maskrank.tables.large import LargeTable
 from maskrank.tables.leaks import leak_warnings
 from maskrank.tables.memory import memory_limit
+from maskrank.tables.model_batches import read_batches
 from maskrank.tables.opening import open_large
 from maskrank.tables.options import ColumnOptions, read_groups
 from maskrank.tables.roles import Roles, RowFacts, latest_rows
@@ -32,6 +33,7 @@ __all__ = [
     "load_table",
     "memory_limit",
     "open_large",
+    "read_batches",
     "read_groups",
     "select_columns",
     "subject_warnings",

@@ -5,7 +5,6 @@ CSV is parsed as any other CSV, in parts; polars and Dask compute their frames p
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from maskrank.tables.files import is_utf8, utf8_text
 from maskrank.tables.large import LargeTable, dataset_module, of_dataset, open_dataset
 from maskrank.tables.parts import kind_of_part
 from maskrank.tables.progress import Told, untold
+from maskrank.tables.scratch import Scratch
 from maskrank.tables.text import Layout, find_layout, parsed_parts, ragged_rows_named, raise_ragged
 from maskrank.tables.unchanged import Unchanged
 
@@ -30,17 +30,17 @@ def convert_csv(path: Path, texts: Sequence[str] = (), told: Told = untold) -> t
     told : callable
         Told bytes read and bytes in all, now and then.
     """
-    folder = _scratch()
+    folder = Scratch()
     with Unchanged([path]) as files:
         told(0, files.n_bytes)
         if not is_utf8(path):
             raise TableError(f"{path}: is larger than the memory limit and not UTF-8 text: save it as UTF-8 or Parquet")
         layout = find_layout(utf8_text(path, told), str(path))
         with ragged_rows_named(layout, str(path)):
-            kinds = _write_parts(layout, set(texts), Path(folder.name))
+            kinds = _write_parts(layout, set(texts), folder.path)
             mixed = {name for name, found in kinds.items() if _is_mixed(found)}
             if mixed:
-                kinds = _write_parts(layout, mixed | set(texts), Path(folder.name))
+                kinds = _write_parts(layout, mixed | set(texts), folder.path)
     if "nothing" in kinds[layout.header[-1]] or "gaps" in kinds[layout.header[-1]]:
         raise_ragged(layout, str(path))
     return _opened(folder, str(path), kinds), layout.separator
@@ -58,24 +58,20 @@ def convert_frames(frames: Iterable[Any], name: str) -> LargeTable:
     dataset_module(name)
     import pyarrow.parquet as pq
 
-    folder = _scratch()
+    folder = Scratch()
     files = []
     for k, frame in enumerate(frames):
-        files.append(str(Path(folder.name) / f"part-{k:06}.parquet"))
+        files.append(str(folder.path / f"part-{k:06}.parquet"))
         pq.write_table(frame, files[-1])
-    return of_dataset(open_dataset(files, "parquet", Path(folder.name)), name, folder=folder)
+    return of_dataset(open_dataset(files, "parquet", folder.path), name, folder=folder)
 
 
 def convert_lazy(frame: Any, name: str) -> LargeTable:
     """The table of a polars LazyFrame, which its streaming engine writes."""
-    folder = _scratch()
-    file = Path(folder.name) / "part.parquet"
+    folder = Scratch()
+    file = folder.path / "part.parquet"
     frame.sink_parquet(file)
-    return of_dataset(open_dataset([str(file)], "parquet", Path(folder.name)), name, folder=folder)
-
-
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="maskrank-")
+    return of_dataset(open_dataset([str(file)], "parquet", folder.path), name, folder=folder)
 
 
 def _write_parts(layout: Layout, texts: set[str], folder: Path) -> dict[str, set[str]]:
@@ -105,7 +101,7 @@ def _is_mixed(kinds: set[str]) -> bool:
     return len(told) > 1 and not told <= {"integer", "floating"}
 
 
-def _opened(folder: tempfile.TemporaryDirectory[str], name: str, kinds: dict[str, set[str]]) -> LargeTable:
+def _opened(folder: Scratch, name: str, kinds: dict[str, set[str]]) -> LargeTable:
     """The parts as one table, whose columns have one type each."""
     import pyarrow as pa
 
@@ -116,6 +112,6 @@ def _opened(folder: tempfile.TemporaryDirectory[str], name: str, kinds: dict[str
         return pa.string() if told == {"string"} else pa.bool_() if told == {"boolean"} else pa.float64()
 
     schema = pa.schema([(column, arrow_type(found)) for column, found in kinds.items()])
-    files = sorted(str(file) for file in Path(folder.name).glob("*.parquet"))
-    dataset = open_dataset(files, "parquet", Path(folder.name), schema=schema)
+    files = sorted(str(file) for file in folder.path.glob("*.parquet"))
+    dataset = open_dataset(files, "parquet", folder.path, schema=schema)
     return of_dataset(dataset, name, checked=False, folder=folder)

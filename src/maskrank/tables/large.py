@@ -6,7 +6,6 @@ names of its folders. An array in a .npy file is read in the same way.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from maskrank.tables.errors import TableError
 from maskrank.tables.progress import Told, untold
+from maskrank.tables.scratch import Scratch
 from maskrank.tables.text import require_unique
 from maskrank.tables.unchanged import Unchanged
 
@@ -67,7 +67,7 @@ class LargeTable:
     schema : pyarrow.Schema
     pieces : sequence of Piece
         In the order of the rows.
-    folder : tempfile.TemporaryDirectory, optional
+    folder : Scratch, optional
         Of files that are removed with this object.
 
     Attributes
@@ -83,7 +83,7 @@ class LargeTable:
         name: str,
         schema: Any,
         pieces: Sequence[Piece],
-        folder: tempfile.TemporaryDirectory[str] | None = None,
+        folder: Scratch | None = None,
     ) -> None:
         self.name, self.schema, self._pieces, self._folder = name, schema, tuple(pieces), folder
         self.names = [str(column) for column in schema.names]
@@ -228,9 +228,7 @@ def dataset_module(where: str) -> Any:
     return ds
 
 
-def of_dataset(
-    dataset: Any, name: str, *, checked: bool = True, folder: tempfile.TemporaryDirectory[str] | None = None
-) -> LargeTable:
+def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch | None = None) -> LargeTable:
     """The table of a pyarrow dataset.
 
     Parameters
@@ -240,7 +238,7 @@ def of_dataset(
         What messages call it.
     checked : bool
         Refuse files of different columns or types.
-    folder : tempfile.TemporaryDirectory, optional
+    folder : Scratch, optional
         Of its files, removed with the table.
     """
     fragments = list(dataset.get_fragments())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -33,11 +33,12 @@ class Screen(Console):
         _drop_output()
 
 
-def print_text(text: str) -> None:
-    """Print text as it is."""
-    with _writing():
-        sys.stdout.write(text)
-        sys.stdout.flush()
+def print_text(text: str | Iterable[str]) -> None:
+    """Print text as it is, or parts of it as they come."""
+    for part in [text] if isinstance(text, str) else text:
+        with _writing():
+            sys.stdout.write(part)
+            sys.stdout.flush()
 
 
 def flush_output() -> None:
@@ -54,7 +55,7 @@ def _writing() -> Iterator[None]:
         _drop_output()
     except OSError as error:
         _drop_output()
-        raise OutputError(f"standard output can't be written: {error.strerror}") from error
+        raise OutputError(f"standard output can't be written: {error.strerror or error}") from error
 
 
 def _drop_output() -> None:
