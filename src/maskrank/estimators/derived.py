@@ -1,4 +1,7 @@
-"""Numbers that are computed from a whole column of the table first: the cycles of dates, mean targets of categories."""
+"""Numbers that are computed from a whole column of the table first.
+
+These are the cycles of dates, mean targets of categories, and normal scores of numbers with heavy tails.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.special
 from numpy.typing import NDArray
 
 from maskrank.core.config import EncodingConfig
@@ -111,13 +115,91 @@ class MeanTargets:
         return {"kind": "means", "source": self.source, "means": self.means.tolist()}
 
 
-Derived = Cycles | MeanTargets
+@dataclass(frozen=True, eq=False)
+class NormalScores:
+    """Numbers with heavy tails, by their ranks: the k-th of n values becomes the normal quantile of (k - 1/2) / n.
+
+    Any growing function of the column, such as a logarithm, gives the same scores of the rows they were learned from.
+
+    Attributes
+    ----------
+    source : int
+        The column of the table.
+    values, scores : ndarray (knots,)
+        Values that were seen, growing, and their scores. In between the scores are interpolated, beyond they are those
+        of the ends.
+    """
+
+    source: int
+    values: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @property
+    def n_columns(self) -> int:
+        return 1
+
+    def columns(self, raw: Array) -> Array:
+        """(n, table's columns) -> (n, 1); a missing value stays missing."""
+        return np.interp(raw[:, self.source], self.values, self.scores)[:, None]
+
+    @classmethod
+    def learn(cls, source: int, values: Array, max_knots: int) -> NormalScores:
+        """Of the training rows' values: (n,)."""
+        seen, counts = np.unique(values[~np.isnan(values)].astype(np.float64), return_counts=True)
+        last = counts.cumsum()
+        scores = scipy.special.ndtri((last - counts / 2) / last[-1])  # the middle rank of equal values
+        if len(seen) > max_knots:
+            places = np.unique(np.searchsorted(last, np.linspace(1, last[-1], max_knots)))
+            seen, scores = seen[places], scores[places]
+        return cls(source, seen, scores)
+
+    def moved(self, source: int) -> NormalScores:
+        """The same of another column."""
+        return NormalScores(source, self.values, self.scores)
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "kind": "normal_scores",
+            "source": self.source,
+            "values": self.values.tolist(),
+            "scores": self.scores.tolist(),
+        }
+
+
+def heavy_tails(X: Array, config: EncodingConfig) -> NDArray[np.bool_]:
+    """Which columns have tails that make most of their variance: (n, d) -> (d,).
+
+    They are told by the squared correlation of a column with its own normal scores: 1 for a normal column, 0.82 for an
+    exponential one, 0.6 for a normal one cubed. Columns of few different values, such as flags and grades, have none.
+    """
+    if not config.normal_scores or len(X) < config.min_tail_rows:
+        return np.zeros(X.shape[1], dtype=bool)
+    rows = np.linspace(0, len(X) - 1, min(len(X), config.max_tail_rows)).astype(np.int64)
+    values = np.sort(np.asarray(X[rows], dtype=np.float64), axis=0)
+    present = (~np.isnan(values)).sum(axis=0)
+    heavy = np.zeros(X.shape[1], dtype=bool)
+    for n in np.unique(present[present >= config.min_tail_rows]):
+        some = np.flatnonzero(present == n)
+        ordered = values[:n, some] / np.abs(values[:n, some]).max(axis=0).clip(np.finfo(float).tiny)
+        ordered -= ordered.mean(axis=0)
+        scores = scipy.special.ndtri((np.arange(n) + 0.5) / n)
+        kept = (scores @ ordered) ** 2 / ((scores**2).sum() * (ordered**2).sum(axis=0)).clip(np.finfo(float).tiny)
+        several = (np.diff(ordered, axis=0) > 0).sum(axis=0) + 1 >= config.min_tail_values
+        heavy[some] = several & (kept < config.normal_share)
+    return heavy
+
+
+Derived = Cycles | MeanTargets | NormalScores
 
 
 def derived_from_document(document: dict[str, Any]) -> Derived:
     """From what ``to_document`` gave."""
     if document["kind"] == "cycles":
         return Cycles(document["source"], tuple(document["periods"]))
+    if document["kind"] == "normal_scores":
+        values, scores = (np.array(document[name], dtype=np.float64) for name in ("values", "scores"))
+        return NormalScores(document["source"], values, scores)
     return MeanTargets(document["source"], np.array(document["means"], dtype=np.float64))
 
 

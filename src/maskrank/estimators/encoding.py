@@ -1,6 +1,7 @@
 """From the columns of a table to the columns that nets see: what each feature switches on, learned on training rows.
 
-A number is itself, and beside it whether it is missing, where it was in training. A category has an indicator for each
+A number is itself, or its normal score where the column has heavy tails, and beside it whether it is missing, where it
+was in training. A category has an indicator for each
 level that is not rare, or, where levels are many, the mean target of each level (Micci-Barreca 2001), cross-fitted.
 A date is a number of seconds and its place in the year, the week and the day. A group has the columns of all members.
 """
@@ -18,7 +19,15 @@ from torch import Tensor
 
 from maskrank.core.config import EncodingConfig
 from maskrank.core.data.encoded import MISSING, Code
-from maskrank.estimators.derived import Cycles, Derived, MeanTargets, cross_fitted_means, derived_from_document
+from maskrank.estimators.derived import (
+    Cycles,
+    Derived,
+    MeanTargets,
+    NormalScores,
+    cross_fitted_means,
+    derived_from_document,
+    heavy_tails,
+)
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.scaling import Array, Columns
 
@@ -168,9 +177,9 @@ def learn_encoding(
     training : TrainingRows
     table : FeatureTable
     standardize : bool
-        Whether columns are scaled to mean 0 and variance 1.
+        Whether columns are scaled to mean 0 and variance 1, and heavy tails drawn in.
     """
-    learner = _Learner(X, training, table, config)
+    learner = _Learner(X, training, table, config if standardize else replace(config, normal_scores=False))
     of_inputs = [learner.columns_of(j) for j in range(X.shape[1])]
     derived = np.hstack(learner.derived_columns) if learner.derived_columns else None
     extended = X if derived is None else np.hstack([X, derived])
@@ -202,6 +211,7 @@ class _Learner:
         self.missing = np.concatenate(
             [np.isnan(X[:, part][rows]).mean(axis=0) for part in _parts(X.shape[1], len(rows))]
         )
+        self._heavy = np.concatenate([heavy_tails(X[:, part][rows], config) for part in _parts(X.shape[1], len(rows))])
         self._next = X.shape[1]
         self.derived: list[Derived] = []
         self.derived_columns: list[Array] = []
@@ -212,6 +222,9 @@ class _Learner:
         flag = [_Column(j, MISSING, True, missing)] if 0 < missing < 1 else []
         if kind.kind == "categorical":
             return [*self._levels(j, len(kind.levels or ()), bool(flag)), *flag] or [_Column(j, MISSING, True, 0.0)]
+        if kind.kind == "numeric" and self._heavy[j]:
+            scores = NormalScores.learn(j, self._X[self._rows, j], self._config.max_knots)
+            return [*self._derive(scores, scores.columns(self._X), bool(flag)), *flag]
         numbers = [_Column(j, np.nan, bool(flag), 0.0)]
         if kind.kind == "date":
             cycles = Cycles.of(j, self._X[self._rows, j])

@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from maskrank.core import limits
 from maskrank.core.config import EncodingConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.encoded import Code, Encoded
 from maskrank.core.data.rows import Values, held_if_small
+from maskrank.estimators.derived import heavy_tails
 from maskrank.estimators.encoding import Encoding, LearnedEncoding, TrainingRows, learn_encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.scaling import Array, Scaling
@@ -129,11 +131,23 @@ def scale_table(
             scaling = columns.scaling(enabled=standardize)
             if not columns.fits_32_bits(scaling):
                 raise ValueError(TOO_LARGE)
-            return NumericTable(scaling, columns.varies, np.zeros(len(columns.mean)) if standardize else columns.mean)
+            if not (standardize and _has_heavy_tails(source, training.rows, config)):
+                fill = np.zeros(len(columns.mean)) if standardize else columns.mean
+                return NumericTable(scaling, columns.varies, fill)
     for one in (source, *others):
         check_no_infinity(_counting_values(one))
     learned = learn_encoding(dense_values(source), training, table, standardize=standardize, config=config)
     return EncodedTable(learned, source)
+
+
+def _has_heavy_tails(source: Source, rows: Array, config: EncodingConfig) -> bool:
+    """Whether some column needs normal scores; of an array that can be held in memory, not of one read in place."""
+    n, d = source.shape
+    if not isinstance(source, DenseSource) or n * d > limits.HELD_TABLE:
+        return False
+    width = max(1, limits.TABLE_PART // max(1, len(rows)))
+    parts = (source.X[:, first : first + width][rows] for first in range(0, d, width))
+    return any(bool(heavy_tails(part, config).any()) for part in parts)
 
 
 def _counting_values(source: Source) -> Array:
