@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from maskrank.cli.questions import Question
     from maskrank.cli.voice import Voice
-    from maskrank.estimators.base import DualNetBase
+    from maskrank.estimators.kinds import InputColumn
+    from maskrank.estimators.reading import ColumnSummary
     from maskrank.tables import ColumnOptions, Table
 
 
@@ -93,16 +94,15 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
     ]
 
 
-def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame:
+def chosen_columns(data: str, columns: Mapping[str, InputColumn | ColumnSummary], voice: Voice) -> pd.DataFrame:
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
 
-    chosen = [feature for feature, used in zip(fitted.features_, fitted.support_, strict=True) if used]
     frame, lines = select_columns(
         data,
-        {feature.name: feature.kind for feature in chosen},
-        {feature.name: feature.levels for feature in chosen},
-        {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
+        {name: column.kind for name, column in columns.items()},
+        {name: column.levels for name, column in columns.items()},
+        {name: column.day_first for name, column in columns.items() if column.day_first is not None},
     )
     voice.warn(lines)
     return frame

@@ -37,7 +37,8 @@ def explain(
     for path in outputs:
         check_writable(path)
     fitted = load(model)
-    explained = fitted.explain_selected(chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
+    used = {column.name: column for column, used in zip(fitted.features_, fitted.support_, strict=True) if used}
+    explained = fitted.explain_selected(chosen_columns(data, used, Voice(quiet=quiet, verbose=False)))
     content = frame_csv(explained.to_frame())
     if report is not None:
         write_atomically(report, _page(model, data, explained))

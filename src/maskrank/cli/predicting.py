@@ -25,14 +25,14 @@ def predict(
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
-    from maskrank import load
+    from maskrank.estimators.deployment import read_deployed
     from maskrank.files import check_writable, write_atomically
-    from maskrank.results import predictions_csv
+    from maskrank.predictions import predictions_csv
 
     if out is not None:
         check_writable(out)
-    fitted = load(model)
-    content = predictions_csv(fitted, chosen_columns(data, fitted, Voice(quiet=quiet, verbose=False)))
+    deployed = read_deployed(model)
+    content = predictions_csv(deployed, chosen_columns(data, deployed.columns, Voice(quiet=quiet, verbose=False)))
     if out is None:
         sys.stdout.write(content)
     else:
