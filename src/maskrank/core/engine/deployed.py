@@ -79,7 +79,7 @@ class Bins:
         slope = np.divide(1, width, out=np.zeros_like(width), where=width > 0)
         places = x[:, :, None] - self.edges[:, :-1]
         places *= slope
-        return np.clip(places, 0, 1, out=places).reshape(len(x), -1)
+        return np.clip(places, 0, 1, out=places).reshape(len(x), slope.size)
 
 
 class DeployedMLP(Deployed):
