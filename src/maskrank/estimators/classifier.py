@@ -138,12 +138,12 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        return self._answers().probabilities(self._outputs(self._chosen_numbers(X)))
+        return self._predicted(self._chosen_numbers(X), self._answers().probabilities)
 
     def predict_proba_selected(self, X: Any) -> Array:
         """`predict_proba` for rows that hold the chosen features alone."""
         check_is_fitted(self)
-        return self._answers().probabilities(self._outputs(self._selected_numbers(X)))
+        return self._predicted(self._selected_numbers(X), self._answers().probabilities)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,22 +29,29 @@ if TYPE_CHECKING:
 _ONE_AT_A_TIME = threading.Lock()  # predictions of many rows take all cores, and set the threads of BLAS to one
 
 
-def outputs_of(predictor: Deployed, encoding: Encoding, chosen: Array) -> Array:
-    """The outputs of the predictor for the numbers of the chosen columns: (n, columns) -> (n, outputs).
+def answers_of(
+    predictor: Deployed, encoding: Encoding, chosen: Array, decode: Callable[[Array], Array] = np.asarray
+) -> Array:
+    """Predictions for the numbers of the chosen columns: (n, columns) -> (n, ...).
 
     Some rows at a time, in as many threads as there are cores. What is predicted of a row does not depend on the rows
     beside it.
+
+    Parameters
+    ----------
+    decode : callable, optional
+        From the outputs of some rows (rows, outputs) to their predictions (rows, ...); without, the outputs.
     """
 
-    def outputs(first: int) -> Array:
-        return predictor.outputs(encoding.scaled(chosen[first : first + at_once]))
+    def answers(first: int) -> Array:
+        return decode(predictor.outputs(encoding.scaled(chosen[first : first + at_once])))
 
     at_once = predictor.rows_at_once
     starts = range(0, max(1, len(chosen)), at_once)
     if len(starts) <= 1 or not predictor.threaded:
-        return np.concatenate([outputs(first) for first in starts])
+        return np.concatenate([answers(first) for first in starts])
     with _ONE_AT_A_TIME, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_n_cores()) as pool:
-        return np.concatenate(list(pool.map(outputs, starts)))
+        return np.concatenate(list(pool.map(answers, starts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,7 @@ class DeployedModel:
     def outputs(self, selected: pd.DataFrame) -> Array:
         """Of a frame of the chosen columns in this order: (n, columns) -> (n, outputs)."""
         numbers = Inputs(tuple(self.columns.values())).numbers(selected)
-        return outputs_of(self.predictor, self.encoding, numbers)
+        return answers_of(self.predictor, self.encoding, numbers)
 
 
 def read_deployed(path: str | os.PathLike[str]) -> DeployedModel:

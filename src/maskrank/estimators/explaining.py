@@ -103,7 +103,7 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         scaled = torch.from_numpy(self._encoding.scaled(chosen))
         with torch_threads(1):
             base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
-        predictions, names = torch.from_numpy(answers.explained(self._outputs(chosen))), self._output_names()
+        predictions, names = torch.from_numpy(self._predicted(chosen, answers.explained)), self._output_names()
         values = add_up_to(shares, base, predictions, together=self.task_.discrete)
         single = len(names) == 1 or (self.task_.discrete and len(names) == 2)
         place = -1 if single else slice(None)  # of two classes the second, whose values are the first's, negated

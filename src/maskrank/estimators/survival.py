@@ -140,7 +140,8 @@ class DualNetSurvival(DualNetBase):
         self.risk_groups_ = risk_groups(event, time, self._answers().predicted(outputs), judging.weights)
         parts = [training, validation] if validation.source is training.source else [training]
         places = np.flatnonzero(self.support_)
-        risks = [self._answers().predicted(self._outputs(part.source.select(part.rows, places))) for part in parts]
+        decode = self._answers().predicted
+        risks = [self._predicted(part.source.select(part.rows, places), decode) for part in parts]
         self.baseline_hazard_ = CumulativeHazard.learn(
             *np.concatenate([part.target for part in parts]).T,
             risk=np.exp(np.concatenate(risks)),

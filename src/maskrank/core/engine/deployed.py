@@ -158,7 +158,7 @@ class DeployedMLP(Deployed):
         if self.bins is None:
             return plain
         encoded = np.concatenate([seen, self.bins.positions(seen[:, 1:])], axis=1) @ self._first_encoded
-        return np.concatenate([encoded, plain], axis=1) if plain.size else encoded
+        return np.concatenate([encoded, plain], axis=1) if plain.shape[1] else encoded
 
 
 def _layer(hidden: Array, weights: Array, bias: Array) -> Array:
