@@ -143,13 +143,16 @@ def sizes(options: Options) -> Section:
     kinds = [(task, size, n) for task in ("classes", "numbers") for size in (3, 10) for n in SIZES]
     jobs = [(*kind, seed) for kind in kinds for seed in range(options.seeds)]
     found = np.array(in_processes(size_of, options, jobs)).reshape(len(kinds), -1).max(axis=1)
-    body = [[f"{task}, {n:,} rows, s = {s}", f"{most / 1e3:.0f} kB"] for (task, s, n), most in zip(kinds, found)]
+    body = [
+        [f"{task}, {n:,} rows, s = {s}", f"{most / 1e3:.0f} kB"]
+        for (task, s, n), most in zip(kinds, found, strict=True)
+    ]
     largest = int(found.max())
     return Section(["model", "file"], body, [Verdict(f"{largest / 1e3:.0f} kB", "at most 300", largest <= 300_000)])
 
 
 def losses(options: Options, task: str, n: int, seed: int) -> tuple[float, float, float, float]:
-    """Log-loss or squared error on fresh rows, of the predictor as it is and of all its nets; and the same of errors."""
+    """Log-loss or squared error on fresh rows, of the predictor as it is and of all its nets; and errors."""
     out = []
     for config in (DEFAULT, DEFAULT.using(predictor__max_members=ALL_MEMBERS)):
         model, X, y = fitted(options, task, 6, n, seed, preset=config)
@@ -176,7 +179,9 @@ def figures(options: Options) -> Section:
     def shown(values: Any) -> str:
         return f"{values.mean():+.2f} ± {values.std(ddof=1) / np.sqrt(values.size):.2f}"
 
-    body = [[f"{task}, {n:,} rows", *(shown(some) for some in one.T)] for (task, n), one in zip(kinds, change)]
+    body = [
+        [f"{task}, {n:,} rows", *(shown(some) for some in one.T)] for (task, n), one in zip(kinds, change, strict=True)
+    ]
     body.append(["all", *(shown(change[..., k]) for k in (0, 1))])
     verdicts = []
     for k, name in enumerate(("loss", "error")):
