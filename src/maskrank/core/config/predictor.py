@@ -135,7 +135,7 @@ class PredictorConfig:
     min_fold_rows: int = 5  # not measured
     max_cross_fitted_rows: int = 20_000  # a time limit
     n_picks: int = 12  # not measured
-    max_members: int = 6  # a limit of time and of size: rows a second, and the model file; figures: see prediction.md
+    max_members: int = 6  # a limit of time and of the file; 5 to 16 were compared; benchmarks/prediction.py figures
     min_bins: int = 4  # not measured
     max_bins: int = 16  # not measured
     max_bins_in_all: int = 256  # not measured
