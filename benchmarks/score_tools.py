@@ -189,7 +189,7 @@ def on_fresh_rows(model: Any, value: ValueFunction, X: Any, y: Any) -> ValueFunc
 
     Shares of the variance are of the variance of these rows.
     """
-    scaled = model._encoding.scaled(X[:, model.support_]).float().numpy()
+    scaled = model._encoding.scaled(X[:, model.support_]).astype(np.float32)
     target = target_tensor(model._encode_target(y), model._y_scaling)
     n_folds, n_rows = len(value.inputs), len(scaled)
     factors = value.shrinkage.flatten(0, 1)[: model.config_.score.shrinkage_parts].mean(dim=0)  # (s + 1,)

@@ -28,6 +28,7 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from maskrank import DualNetClassifier, DualNetRegressor
+from maskrank.core.probabilities import PROBABILITIES
 from maskrank.core.scoring.masked_nets import MaskedNets
 from maskrank.core.scoring.value_function import ValueFunction
 
@@ -154,7 +155,8 @@ class RowsOfValue:
     def __call__(self, x: Any, masks: Any) -> Any:
         """An imputer for SAGE, whose x holds numbers of rows: probabilities, or numbers."""
         outputs = self.outputs(torch.from_numpy(x[:, 0].astype(np.int64)), torch.from_numpy(masks))
-        return (self.value.task.probabilities(outputs) if self.value.task.discrete else outputs).double().numpy()
+        outputs, task = outputs.double().numpy(), self.value.task
+        return PROBABILITIES[task.kind](outputs) if task.discrete else outputs
 
 
 class PassedMasks:

@@ -91,7 +91,7 @@ def test_single_rows_and_fresh_rows_have_the_values_of_the_value_function(scores
         torch.testing.assert_close(found[i], expected, rtol=1e-4, atol=1e-6)
     fresh = tools.on_fresh_rows(model, value, X, y)
     assert fresh.n_rows == len(value.inputs) * len(X)
-    every = fresh.predictor.nets.nets.inputs(model._encoding.scaled(X[:, model.support_]).float())
+    every = fresh.predictor.nets.nets.inputs(torch.from_numpy(model._encoding.scaled(X[:, model.support_])).float())
     torch.testing.assert_close(fresh.inputs[0], every)
     known = (fresh.inputs[0].unsqueeze(1) - value.inputs.flatten(0, 1)).abs().sum(dim=2).min(dim=0).values
     assert known.max() < 1e-4, "rows are scaled as in the fit"

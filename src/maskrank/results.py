@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
@@ -17,14 +14,12 @@ import pandas as pd
 import maskrank
 from maskrank.core.config import TrainConfig
 from maskrank.core.scoring.ranking import Ranking
-from maskrank.estimators import DualNetClassifier
+from maskrank.csv_text import csv_text
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.ranking import ranking_columns
 from maskrank.estimators.stopping import Finished
 from maskrank.notes import figure_text, model_signal, notes, with_error
 
-_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what makes a spreadsheet take a cell for a formula
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
 _BESIDE = {"accuracy": "roc_auc", "roc_auc": "average_precision", "r2": "rmse"}  # a second figure on the screen
 
@@ -132,7 +127,7 @@ def stopped_csv(finished: Finished) -> str:
     """The same as CSV: the column ``complete`` says that the fit was not done."""
     if finished.ranking is not None:
         return ranking_csv(finished.ranking, complete=False)
-    return _csv(["feature", "complete"], [(name, False) for name in finished.subset])
+    return csv_text(["feature", "complete"], [(name, False) for name in finished.subset])
 
 
 def as_json(document: Mapping[str, Any]) -> str:
@@ -161,46 +156,13 @@ def ranking_csv(ranking: Ranking, *, complete: bool = True) -> str:
     ordered = {name: columns[name][ranking.order].tolist() for name in ("rank", *columns)}
     if not complete:
         ordered["complete"] = [False] * len(ranking.names)
-    return _csv(list(ordered), list(zip(*ordered.values(), strict=True)))
-
-
-def predictions_csv(model: DualNetBase, selected: pd.DataFrame, *, named: bool = True) -> str:
-    """One line a row: the prediction and, for classes, their probabilities; of several targets a column each.
-
-    A model of survival times gives the risk, the logarithm of the relative hazard.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    selected : DataFrame (n, columns)
-    named : bool
-        Whether a header comes first.
-    """
-    predicted = model.predict_selected(selected)
-    columns = predicted.reshape(len(predicted), -1)
-    header = _prediction_names(model, columns.shape[1])
-    if not isinstance(model, DualNetClassifier):
-        return _csv(header if named else None, columns.tolist())
-    probabilities = model.predict_proba_selected(selected)
-    header += [f"probability_{label}" for label in model.classes_]
-    rows = zip(columns.tolist(), probabilities.tolist(), strict=True)
-    return _csv(header if named else None, [(*answer, *likely) for answer, likely in rows])
-
-
-def _prediction_names(model: DualNetBase, n_columns: int) -> list[str]:
-    """How the columns of predictions are called: several by their targets, where these are known."""
-    if n_columns == 1:
-        return ["risk" if model.task_.kind == "survival" else "prediction"]
-    if model.target_names_ is not None:
-        return list(model.target_names_)
-    labels = model.classes_ if isinstance(model, DualNetClassifier) else range(n_columns)
-    return [f"prediction_{label}" for label in labels]
+    return csv_text(list(ordered), list(zip(*ordered.values(), strict=True)))
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
     """Any frame, without its index; what is missing is empty."""
     filled = frame.astype(object).where(frame.notna(), "")
-    return _csv([str(name) for name in frame.columns], list(filled.itertuples(index=False, name=None)))
+    return csv_text([str(name) for name in frame.columns], list(filled.itertuples(index=False, name=None)))
 
 
 def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
@@ -246,20 +208,3 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     if share is None:
         return []
     return [("explained", f"{100 * share:.1f} % of the {_EXPLAINED[model.task_.figure]}, measured on held-out rows")]
-
-
-def _csv(header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> str:
-    """CSV in which no text starts a formula: one that would gets an apostrophe in front, as spreadsheets expect."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")  # quotes what holds either character
-    lines = []
-    for row in (*([] if header is None else [header]), *rows):
-        writer.writerow([_guarded(cell) for cell in row])
-        lines.append(stream.getvalue()[:-2])
-        stream.seek(stream.truncate(0))
-    return "\n".join([*lines, ""])
-
-
-def _guarded(cell: Any) -> Any:
-    risky = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
-    return f"'{cell}" if risky else cell

@@ -141,7 +141,8 @@ def test_several_targets_at_once() -> None:
     model.fit(X[:100], both[:100], X_val=X[100:], y_val=both[100:])
     assert model.predict(X).shape == (150, 2)
     error = model.figures_["mse"]
-    assert error.value == pytest.approx(np.square(model.predict(X[100:]) - both[100:]).mean())
+    found = np.square(model.predict(X[100:]) - both[100:]).mean()
+    assert error.value == pytest.approx(found, rel=1e-3), "up to the rounding of the weights"
     assert error.baseline == pytest.approx(np.square(both[:100].mean(axis=0) - both[100:]).mean())
 
 

@@ -12,7 +12,9 @@ import scipy.sparse
 
 from maskrank import DualNetClassifier, load
 from maskrank.core.method.tasks import BinaryTask, MultilabelTask, OrderedTask
-from maskrank.results import facts, predictions_csv
+from maskrank.estimators.deployment import read_deployed
+from maskrank.predictions import predictions_csv
+from maskrank.results import facts
 
 BUDGET = 48
 GRADES = ["low", "middle", "high"]  # sorted by name: high, low, middle
@@ -83,9 +85,10 @@ def test_explanations_of_labels_add_up_to_each_probability(multilabel: DualNetCl
     np.testing.assert_allclose(whole, multilabel.predict_proba(X), atol=1e-12)
 
 
-def test_predictions_of_labels_are_written_in_columns(multilabel: DualNetClassifier, labelled) -> None:
+def test_predictions_of_labels_are_written_in_columns(multilabel: DualNetClassifier, labelled, tmp_path: Path) -> None:
+    multilabel.save(tmp_path / "m")
     chosen = pd.DataFrame(multilabel.transform(labelled[0][:2]))
-    lines = predictions_csv(multilabel, chosen).splitlines()
+    lines = predictions_csv(read_deployed(tmp_path / "m"), chosen).splitlines()
     assert lines[0] == "prediction_a,prediction_b,prediction_c,probability_a,probability_b,probability_c"
     assert lines[1].split(",")[:3] == list(map(str, multilabel.predict(labelled[0][:1])[0]))
 

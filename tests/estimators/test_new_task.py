@@ -58,7 +58,7 @@ class MedianRegressor(DualNetRegressor):
     def _make_task(self) -> MedianTask:
         return MedianTask(self.n_outputs_)
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+    def _figures(self, judging: Part, outputs: np.ndarray) -> Figures:
         return DualNetBase._figures(self, judging, outputs)  # the task's own metric
 
     def _usual_metric(self, target: np.ndarray, weights: np.ndarray | None) -> str:

@@ -125,7 +125,7 @@ def test_settings_of_the_default_serve_a_net_of_the_users_own_which_no_proposal_
     for n, d, s in ((80, 120, 2), (40, 60, 30)):
         X = rng.standard_normal((n, d))
         model = DualNetClassifier(s, preset=settings, operator=TwoLayers, random_state=0).fit(X, X[:, 0] > 0)
-        assert isinstance(model.predictor_.net, TwoLayers)
+        assert isinstance(model.predictor_.predictor.net, TwoLayers)
         assert not model.config_.proposal.enabled  # what really ran
 
 

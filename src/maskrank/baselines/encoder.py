@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
@@ -69,8 +68,8 @@ class ReadsTables(BaseEstimator):
         )
         self._encoding, self._widths = learned.encoding, learned.encoding.widths
         code = self._encoding.code
-        training = torch.from_numpy(learned.X[:, code.source.numpy()])  # mean targets are cross-fitted
-        return np.asarray(code.apply(training, torch.arange(len(code.source))).numpy())
+        training = learned.X[:, code.source]  # mean targets are cross-fitted
+        return code.apply(training, np.arange(len(code.source)))
 
     def _read(self, X: Any) -> Floats:
         """More rows: (n, columns)."""
@@ -82,7 +81,7 @@ class ReadsTables(BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=False)
             X = check_array(self._inputs.numbers(X), ensure_all_finite="allow-nan")
         if self._encoding is not None:
-            return np.asarray(self._encoding.scaled(X).numpy())
+            return self._encoding.scaled(X)
         scaled = self._scaling.apply(X)
         return np.where(np.isnan(scaled), self._fill, scaled)
 

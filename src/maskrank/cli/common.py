@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from maskrank.cli.questions import Question
     from maskrank.cli.voice import Voice
-    from maskrank.estimators.base import DualNetBase
     from maskrank.tables import ColumnOptions, Table
+    from maskrank.tables.selected import ModelColumns
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:
@@ -134,12 +134,11 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
     ]
 
 
-def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame:
+def chosen_columns(data: str, columns: ModelColumns, voice: Voice) -> pd.DataFrame:
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
     from maskrank.terminal.progress_bar import ReadingBar
 
-    columns = fitted.chosen_columns
     with ReadingBar(quiet=voice.quiet) as bar:
         frame, lines = select_columns(data, columns.kinds, columns.levels, columns.date_orders, bar)
     voice.warn(lines)
@@ -147,7 +146,7 @@ def chosen_columns(data: str, fitted: DualNetBase, voice: Voice) -> pd.DataFrame
 
 
 def chosen_batches(
-    data: str, fitted: DualNetBase, voice: Voice, memory: int, rows_at_once: int
+    data: str, columns: ModelColumns, voice: Voice, memory: int, rows_at_once: int
 ) -> Iterator[pd.DataFrame]:
     """The same some rows at a time, as files of Parquet or Arrow, and text larger than ``memory`` bytes, are read.
 
@@ -156,11 +155,10 @@ def chosen_batches(
     from maskrank.tables import read_batches
     from maskrank.terminal.progress_bar import ReadingBar
 
-    columns = fitted.chosen_columns
     with ReadingBar(quiet=voice.quiet) as bar:
         batches = read_batches(data, columns, memory, rows_at_once, bar)
         if batches is None:
-            yield chosen_columns(data, fitted, voice)
+            yield chosen_columns(data, columns, voice)
             return
         said: set[str] = set()
         for frame, lines in batches:

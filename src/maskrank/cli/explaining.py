@@ -33,7 +33,7 @@ def explain(
     voice = Voice(quiet=quiet, verbose=False)
     outputs = Outputs([data, model], out="-" if out is None else out, report=report)
     fitted = load(model)
-    columns = chosen_columns(data, fitted, voice)
+    columns = chosen_columns(data, fitted.chosen_columns, voice)
     with voice.busy("explain"):
         explained = fitted.explain_selected(columns)
         content = frame_csv(explained.to_frame())

@@ -30,18 +30,18 @@ def predict(
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
-    from maskrank import load
-    from maskrank.results import predictions_csv
+    from maskrank.estimators.deployment import read_deployed
+    from maskrank.predictions import predictions_csv
     from maskrank.tables import memory_limit
 
     voice = Voice(quiet=quiet, verbose=False)
     outputs = Outputs([data, model], out="-" if out is None else out)
     limit = memory_limit(memory, "--memory")
-    fitted = load(model)
+    deployed = read_deployed(model)
 
     def content() -> Iterator[str]:
-        frames = chosen_batches(data, fitted, voice, limit, _ROWS_AT_ONCE)
-        return (predictions_csv(fitted, frame, named=k == 0) for k, frame in enumerate(frames))
+        frames = chosen_batches(data, deployed.chosen_columns, voice, limit, _ROWS_AT_ONCE)
+        return (predictions_csv(deployed, frame, named=k == 0) for k, frame in enumerate(frames))
 
     if data == "-":  # which can't be read again
         text = list(content())

@@ -21,6 +21,7 @@ ADAM_ROWS = 1 << 17  # values of a table whose rows Adam updates in one go: they
 ENCODED = 1 << 24  # inputs of all rows that the predictor's training keeps encoded
 JUDGED = 1 << 24  # inputs of held-out rows, of all nets, in one forward
 PREDICTED_ROWS = 1 << 14  # rows of one forward of the predictor
+DEPLOYED_ROWS = 1 << 9  # rows of one forward of the deployed predictor: its inner layers should stay in the caches
 MASKS = 1 << 22  # bits of the masks that a value function is asked for at once
 VALUED = 1 << 18  # hidden values of masked nets in one forward: they should stay in the caches
 EXPLAINED = 1 << 18  # bits of the masks of all rows that are explained at once

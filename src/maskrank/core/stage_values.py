@@ -9,16 +9,19 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from maskrank.core.checkpoint import State
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.features import FeatureWorth
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.predictor import Predictor
+from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.construction import OwnNet
+from maskrank.core.method.operators import MaskedPredictor
 from maskrank.core.method.tasks import Task
 from maskrank.core.predictor.deployment import Deployed
-from maskrank.core.predictor.specs import predictor_from_spec
 from maskrank.core.proposals.proposal import Coverage, Proposal, SearchPolicy
 from maskrank.core.scoring.masked_nets import MaskedNets
 from maskrank.core.scoring.measurement import MeasuredScores
@@ -98,11 +101,28 @@ class StageValues:
         if kind == "given":
             return self._given[members["name"]]
         if kind == "Predictor":
-            predictor = predictor_from_spec(members["spec"], members["tensors"], self._n_outputs, self._make_net)
-            return predictor.eval().requires_grad_(False)
+            return self._predictor(members["spec"], members["tensors"]).eval().requires_grad_(False)
         if kind == "Generator":
             generator = torch.Generator()
             generator.set_state(members["state"])
             return generator
         decoded = {name: self.decode(part) for name, part in members.items()}
         return MaskedNets(**decoded) if kind == "MaskedNets" else _CLASSES[kind](**decoded)
+
+    def _predictor(self, spec: dict[str, Any], tensors: dict[str, Tensor]) -> Predictor:
+        """A trained predictor, in the precision that it was trained in."""
+        if spec["kind"] == "mlp":
+            layers = range(spec["layers"])
+            weights, biases = ([tensors[f"{part}.{i}"] for i in layers] for part in ("weights", "biases"))
+            encoding = None
+            if spec["encoded"]:
+                edges, centre, scale = (tensors[f"encoding.{name}"] for name in ("edges", "centre", "scale"))
+                encoding = PiecewiseLinearEncoding(edges, centre, scale, tensors.get("encoding.numeric"))
+            return StackedMLP(weights, biases, spec["activation"], encoding)
+        if self._make_net is None:
+            raise TypeError(f"a fit without a net of the user's own has no {spec['kind']}")
+        with torch.random.fork_rng():
+            net = self._make_net(spec["width"], self._n_outputs)
+        predictor = MaskedPredictor(net, tensors["places"], spec["width"])
+        predictor.load_state_dict(tensors)
+        return predictor

@@ -61,7 +61,7 @@ def all_features_figures(
             outputs = fitted.held_out(held_out.chosen(features)[0])
     rows = fitted.unseen if bool(fitted.unseen.any()) else ~fitted.unseen
     judging = without_factors(parts[1], factors).take(rows.nonzero().squeeze(1).numpy())
-    figures: Figures = fresh._figures(judging, outputs.cpu().double()[rows])
+    figures: Figures = fresh._figures(judging, outputs.cpu().double()[rows].numpy())
     return figures
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from maskrank.core.config import TrainConfig
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from maskrank.core.engine.predictor import Predictor
+    from maskrank.core.engine.deployed import Deployed
     from maskrank.core.method.tasks import Task
     from maskrank.core.metrics import Metric
     from maskrank.core.recorder import History
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
+    from maskrank.estimators.answers import Answers
     from maskrank.estimators.encoding import Encoding
     from maskrank.estimators.feature_table import FeatureTable
     from maskrank.estimators.figures import Figures
@@ -58,7 +57,7 @@ class Attributes:
     stability_: Stability | None
     sample_: SampleFacts | None = None
     config_: TrainConfig
-    predictor_: Predictor
+    predictor_: Deployed
     n_features_in_: int
     feature_names_in_: Array
 
@@ -74,12 +73,8 @@ class Attributes:
     _unseen: bool  # whether the rows behind the figures had no part in the nets that they judge
     _y_scaling: Any  # of a regression or of counts: Scaling; of a survival: CumulativeHazard; of classes: None
 
-    def _decode(self, outputs: Tensor) -> Array:
-        """Outputs of the predictor as predictions in the units of y."""
-        raise NotImplementedError
-
-    def _explained(self, outputs: Tensor) -> Array:
-        """Outputs of the predictor as the numbers that are explained: (n, outputs) -> (n, predictions)."""
+    def _answers(self) -> Answers:
+        """What outputs of the predictor mean in the units of y."""
         raise NotImplementedError
 
     def _output_names(self) -> list[Any]:

@@ -206,8 +206,8 @@ class DualNetBase(
             self.config_ = trained.config
             self.history_ = trained.history
             self.size_curve_ = SizeCurve.joined(trained.curve, curve)
-            self.predictor_ = trained.predictor.cpu().double()
-            self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.cpu()
+            self.predictor_ = trained.predictor.deployed()
+            self._subset_predictor = None if trained.subset_predictor is None else trained.subset_predictor.deployed()
             self._set_ranking(trained.ranking)
             self._encoding = prepared.table.encoding(self._used_features(), np.flatnonzero(self.support_))
             self._column_names, self._missing, self._varies = tuple(names), *prepared.table.of_inputs

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
-from torch import Tensor
 
 from maskrank.core.config import TrainConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, MultilabelTask, OrderedTask
 from maskrank.core.metrics import ACCURACY, CLASS_METRICS, LABEL_ACCURACY, LABEL_METRICS, ROC_AUC, Metric
+from maskrank.estimators.answers import ClassAnswers
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, class_figures, label_figures
 from maskrank.estimators.fitting import Part
@@ -144,12 +144,12 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        return self._probabilities(self._outputs(self._chosen_numbers(X)))
+        return self._predicted(self._chosen_numbers(X), self._answers().probabilities)
 
     def predict_proba_selected(self, X: Any) -> Array:
         """`predict_proba` for rows that hold the chosen features alone."""
         check_is_fitted(self)
-        return self._probabilities(self._outputs(self._selected_numbers(X)))
+        return self._predicted(self._selected_numbers(X), self._answers().probabilities)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -226,27 +226,15 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         if not self._multilabel and np.bincount(target).max() < 2:
             raise ValueError("each class has 1 row: at least one needs 2, one to learn from and one to validate on")
 
-    def _probabilities(self, outputs: Tensor) -> Array:
-        return self.task_.probabilities(outputs).numpy()
-
-    def _answers(self, outputs: Tensor) -> Array:
-        """Numbers of the likeliest classes (n,), or the labels (n, labels), 0 and 1."""
-        probabilities = self._probabilities(outputs)
-        return np.asarray(probabilities > 0.5 if self._multilabel else probabilities.argmax(axis=1)).astype(np.int64)
-
-    def _decode(self, outputs: Tensor) -> Array:
-        answers = self._answers(outputs)
-        return answers if self._multilabel else np.asarray(self.classes_[answers])
-
-    def _explained(self, outputs: Tensor) -> Array:
-        return self._probabilities(outputs)
+    def _answers(self) -> ClassAnswers:
+        return ClassAnswers(self.task_.kind, self.classes_)
 
     def _output_names(self) -> list[Any]:
         return list(self.classes_.tolist())
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+    def _figures(self, judging: Part, outputs: Array) -> Figures:
         of_rows = label_figures if self._multilabel else class_figures
-        return of_rows(judging.target, self._probabilities(outputs), judging.weights, judging.groups)
+        return of_rows(judging.target, self._answers().probabilities(outputs), judging.weights, judging.groups)
 
     def _metrics_of_target(self) -> tuple[Metric, ...]:
         return LABEL_METRICS if self._multilabel else CLASS_METRICS

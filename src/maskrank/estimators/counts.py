@@ -7,17 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
-from torch import Tensor
 
-from maskrank.core.method.count_tasks import CountTask, rate_of
+from maskrank.core.method.count_tasks import CountTask
 from maskrank.core.metrics import COUNT_METRICS, Metric
+from maskrank.estimators.answers import CountAnswers
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, count_figures
 from maskrank.estimators.fitting import Part
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.scaling import Array, Scaling
-
-_LOWEST = 1e-12  # of an expected count beside the mean: a deviance is of counts above 0
 
 
 @documented
@@ -83,17 +81,14 @@ class DualNetCounts(RegressorMixin, DualNetBase):
             raise ValueError(f"y holds the value {target.min():g}: counts are 0 or more")
         return target
 
-    def _decode(self, outputs: Tensor) -> Array:
-        return self._y_scaling.undo(rate_of(outputs).clamp(min=_LOWEST).numpy())[:, 0]  # type: ignore[no-any-return]
-
-    def _explained(self, outputs: Tensor) -> Array:
-        return self._decode(outputs).reshape(-1, 1)
+    def _answers(self) -> CountAnswers:
+        return CountAnswers(self._y_scaling)
 
     def _output_names(self) -> list[Any]:
         return [0]
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
-        return count_figures(judging.target, self._decode(outputs), judging.weights, judging.groups)
+    def _figures(self, judging: Part, outputs: Array) -> Figures:
+        return count_figures(judging.target, self._answers().predicted(outputs), judging.weights, judging.groups)
 
     def _target_document(self) -> dict[str, Any]:
         return {"y_scale": self._y_scaling.scale.tolist()}

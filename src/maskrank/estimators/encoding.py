@@ -13,12 +13,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from maskrank.core.config import EncodingConfig
-from maskrank.core.data.encoded import MISSING, Code
+from maskrank.core.data.code import MISSING, Code
 from maskrank.estimators.derived import (
     Cycles,
     Derived,
@@ -58,11 +56,10 @@ class Encoding:
     widths: NDArray[np.int64]
     numeric: NDArray[np.bool_]
 
-    def scaled(self, raw: Array) -> Tensor:
+    def scaled(self, raw: Array) -> NDArray[np.float64]:
         """All columns of some rows: (n, inputs) -> (n, columns) of 64-bit floats."""
         raw = np.hstack([raw, *(one.columns(raw) for one in self.derived)]) if self.derived else raw
-        chosen = torch.from_numpy(np.asarray(raw[:, self.code.source.numpy()], dtype=np.float64))
-        return self.code.apply(chosen, torch.arange(len(self.code.source)))
+        return self.code.apply(raw[:, self.code.source], np.arange(len(self.code.source)))
 
     def columns_of(self, features: Array) -> NDArray[np.int64]:
         """The columns of some features, feature by feature."""
@@ -80,8 +77,8 @@ class Encoding:
             if one.source in place:
                 derived.append(one.moved(place[one.source]))
                 place |= {column: len(place) + k for k, column in enumerate(own)}
-        code = self.code.only(torch.from_numpy(kept))
-        code = replace(code, source=torch.tensor([place[column] for column in code.source.tolist()]))
+        code = self.code.only(kept)
+        code = replace(code, source=np.array([place[column] for column in code.source.tolist()], dtype=np.int64))
         return Encoding(len(inputs), tuple(derived), code, self.widths[features], self.numeric[kept])
 
     def document(self) -> dict[str, Any]:
@@ -90,13 +87,13 @@ class Encoding:
 
     def arrays(self) -> dict[str, Array]:
         """What a model file holds in arrays."""
-        code = {entry.name: getattr(self.code, entry.name).numpy() for entry in fields(Code)}
+        code = {entry.name: getattr(self.code, entry.name) for entry in fields(Code)}
         return {**code, "widths": self.widths, "numeric": self.numeric}
 
     @classmethod
     def restored(cls, document: dict[str, Any], arrays: dict[str, Array]) -> Encoding:
         """From ``document`` and ``arrays``."""
-        code = Code(*(torch.from_numpy(arrays[entry.name]) for entry in fields(Code)))
+        code = Code(*(arrays[entry.name] for entry in fields(Code)))
         derived = tuple(derived_from_document(one) for one in document["derived"])
         return cls(document["n_inputs"], derived, code, arrays["widths"], arrays["numeric"])
 
@@ -283,7 +280,7 @@ def _scaled_code(
     if not standardize:
         mean, scale, fill = np.zeros(len(columns)), np.ones(len(columns)), mean
     flagged = np.array([column.flagged for column in columns])
-    return Code(*(torch.from_numpy(array) for array in (source, level, flagged, mean, scale, fill))), varies
+    return Code(source, level, flagged, mean, scale, fill), varies
 
 
 def _parts(n_columns: int, n_rows: int) -> Iterator[slice]:

@@ -94,15 +94,16 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
         self, predictor: SubsetPredictor, chosen: Array, X: Any, support: Array, random_state: Any
     ) -> Explanation:
         """Of the numbers of the chosen columns (n, columns); X and its columns of the support are as the user has."""
+        answers = self._answers()
 
         def decode(outputs: Tensor) -> Tensor:
-            return torch.from_numpy(self._explained(outputs))
+            return torch.from_numpy(answers.explained(outputs.numpy()))
 
         generator = torch.Generator().manual_seed(self._explaining_seed(random_state))
-        scaled = self._encoding.scaled(chosen)
+        scaled = torch.from_numpy(self._encoding.scaled(chosen))
         with torch_threads(1):
             base, shares = explain_rows(predictor, scaled, decode, config=self.config_.score, generator=generator)
-        predictions, names = decode(self._outputs(chosen)), self._output_names()
+        predictions, names = torch.from_numpy(self._predicted(chosen, answers.explained)), self._output_names()
         values = add_up_to(shares, base, predictions, together=self.task_.discrete)
         single = len(names) == 1 or (self.task_.discrete and len(names) == 2)
         place = -1 if single else slice(None)  # of two classes the second, whose values are the first's, negated

@@ -15,7 +15,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
-import scipy.sparse
 from numpy.typing import NDArray
 
 from maskrank.estimators.kinds import NUMERIC, InputColumn
@@ -27,6 +26,8 @@ _SECOND = 1_000_000  # microseconds
 
 def is_plain(X: Any) -> bool:
     """Whether a table is numbers alone, by its types: arrays of numbers, sparse matrices, frames of such columns."""
+    import scipy.sparse  # here: a process that only predicts has frames alone, and needs no SciPy
+
     if scipy.sparse.issparse(X):
         return True
     frame = as_frame(X)

@@ -16,8 +16,6 @@ from maskrank.estimators.figures import Figures, mean_figure, with_baseline
 from maskrank.estimators.fitting import Part, Trained, target_tensor
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from maskrank.estimators.scaling import Array
 
 
@@ -26,17 +24,18 @@ class JudgingMixin(Attributes, BaseEstimator):
 
     _metrics: ClassVar[tuple[Metric, ...]] = ()  # what ``metric`` may name
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
+    def _figures(self, judging: Part, outputs: Array) -> Figures:
         """The figures of outputs for some rows, in the units of y; here the task's own metric.
 
         Parameters
         ----------
         judging : Part
             With targets as encoded, and weights and groups of the rows, if any.
-        outputs : Tensor (n, outputs)
+        outputs : ndarray (n, outputs)
             Of the predictor.
         """
-        errors = self.task_.error(outputs.unsqueeze(0), target_tensor(judging.target, self._y_scaling))[0].numpy()
+        target = target_tensor(judging.target, self._y_scaling)
+        errors = self.task_.error(torch.from_numpy(outputs).unsqueeze(0), target)[0].numpy()
         metric = self.task_.metric
         values = 1 - errors if metric.higher_is_better else errors
         return {metric.name: mean_figure(metric, values, judging.weights, judging.groups)}
@@ -71,17 +70,18 @@ class JudgingMixin(Attributes, BaseEstimator):
         self.metric_ = headline.metric
         self.validation_score_, self.baseline_score_ = headline.value, headline.baseline
 
-    def _judging_rows(self, trained: Trained, validation: Part) -> tuple[Part, Tensor]:
+    def _judging_rows(self, trained: Trained, validation: Part) -> tuple[Part, Array]:
         """Validation rows, where possible those that chose nothing, and the outputs for them."""
         rows = (trained.unseen if bool(trained.unseen.any()) else ~trained.unseen).nonzero().squeeze(1)
-        return validation.take(rows.numpy()), trained.held_out.cpu().double()[rows]
+        return validation.take(rows.numpy()), trained.held_out.cpu().double()[rows].numpy()
 
-    def _beside_constant(self, judging: Part, outputs: Tensor, training: Part) -> Figures:
+    def _beside_constant(self, judging: Part, outputs: Array, training: Part) -> Figures:
         """The figures of outputs for these rows, beside those of the best constant answer to the training rows."""
         weights = None if training.weights is None else torch.from_numpy(np.asarray(training.weights))
         constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
         found, trivial = (
-            self._figures(judging, answers) for answers in (outputs, constant.double().expand_as(outputs))
+            self._figures(judging, answers)
+            for answers in (outputs, np.broadcast_to(constant.double().numpy(), outputs.shape).copy())
         )
         return with_baseline(found, trivial)
 

@@ -228,11 +228,11 @@ def learn_others(
     if better is None:
         return trained
     model.sample_ = replace(model.sample_, n_learned=min(n_learned, left))
-    model.predictor_ = better.double()
+    model.predictor_ = better.deployed()
     if bool(trained.unseen.all()):  # the nets were cross-fitted: these rows can't judge the new ones
         return replace(trained, predictor=better)
     places = np.flatnonzero(model.support_)
-    held_out = model._outputs(validation.source.select(validation.rows, places))
+    held_out = torch.from_numpy(model._outputs(validation.source.select(validation.rows, places)))
     return replace(trained, predictor=better, held_out=held_out)
 
 
@@ -255,7 +255,7 @@ class _Reader:
         weights = None if given.weights is None else given.weights[kept]
         if self.factors is not None:
             weights = self.factors[target] if weights is None else weights * self.factors[target]
-        x = model._encoding.scaled(model._selected_numbers(given.X[kept])).float()
+        x = torch.from_numpy(model._encoding.scaled(model._selected_numbers(given.X[kept]))).float()
         return RowBatch(
             x,
             target_tensor(target, model._y_scaling),

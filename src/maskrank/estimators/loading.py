@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> Estimator:
     ValueError
         The file is not a maskrank model, is damaged, or was written by a newer version.
     """
-    stored = read_model(path, operator)
+    stored = read_model(path)
     shipped: tuple[type[DualNetBase], ...] = (DualNetClassifier, DualNetRegressor, DualNetCounts, DualNetSurvival)
     estimators = {kind.__name__: kind for kind in (*_subclasses(DualNetBase), *shipped)}  # the last of a name counts
     name = stored.document.get("estimator")
@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> Estimator:
     try:
         model = estimators[stored.document["estimator"]]._restored(stored, operator)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
+        raise stored.damaged(error) from error
     return cast(Estimator, model)
 
 

@@ -1,4 +1,4 @@
-"""The model file: safetensors with JSON metadata; nothing is ever unpickled."""
+"""The model file: safetensors with JSON metadata; nothing is ever unpickled, and nothing here needs torch."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load as tensors_from_bytes
-from safetensors.torch import save as tensors_to_bytes
-from torch import Tensor
+from safetensors.numpy import load as arrays_from_bytes
+from safetensors.numpy import save as arrays_to_bytes
 
 import maskrank
-from maskrank.core.engine.predictor import Predictor
-from maskrank.core.engine.stacked_mlp import StackedMLP
-from maskrank.core.predictor.specs import predictor_from_spec
-from maskrank.core.scoring.subset_predictor import SubsetPredictor
-from maskrank.estimators.preparation import net_maker
+from maskrank.core.engine.deployed import Deployed
+from maskrank.core.predictor.specs import NetMaker, deployed_from_spec
 from maskrank.files import check_writable, write_atomically
 
-FORMAT = 10
+if TYPE_CHECKING:
+    from maskrank.core.scoring.subset_predictor import SubsetPredictor
+
+FORMAT = 11
 _KEY = "maskrank"
 _PREDICTOR = "predictor."
 _SUBSETS = "subset_predictor."
@@ -36,82 +34,77 @@ class StoredModel:
 
     Attributes
     ----------
+    path : path
     document : dict
         The metadata.
     arrays : dict of str to ndarray
-    predictor : Predictor
-        (rows, s) -> (rows, outputs).
-    subset_predictor : SubsetPredictor or None
-        What explains a row; None where scores are not measured.
     """
 
+    path: Path
     document: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    predictor: Predictor
-    subset_predictor: SubsetPredictor | None
+
+    def named(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The arrays whose names begin so, without the prefix."""
+        return {name.removeprefix(prefix): value for name, value in self.arrays.items() if name.startswith(prefix)}
+
+    def part(self, name: str) -> dict[str, Any] | None:
+        """The single numbers and the arrays of a part of a model; None where the file has no such part."""
+        figures = self.document[name]
+        return None if figures is None else {**figures, **self.named(f"{name}.")}
+
+    def predictor(self, make_net: NetMaker | None = None) -> Deployed:
+        """What predicts.
+
+        Parameters
+        ----------
+        make_net : callable (width, n_outputs) -> nn.Module, optional
+            Makes the net of a predictor that is the user's own.
+        """
+        n_outputs, arrays = self.document["task"]["n_outputs"], self.named(_PREDICTOR)
+        try:
+            return deployed_from_spec(self.document["predictor"], arrays, n_outputs, make_net)
+        except RuntimeError as error:
+            raise ValueError(f"the operator does not fit the saved net: {error}") from error
+
+    def subset_predictor(self) -> SubsetPredictor | None:
+        """What explains a row; None where scores are not measured."""
+        if self.document["subset_predictor"] is None:
+            return None
+        import torch
+
+        from maskrank.core.scoring.subset_predictor import SubsetPredictor
+
+        tensors = {name: torch.from_numpy(array) for name, array in self.named(_SUBSETS).items()}
+        return SubsetPredictor.of(self.document["subset_predictor"], tensors)
+
+    def damaged(self, error: Exception) -> ValueError:
+        """What to say where its parts do not fit together."""
+        return ValueError(f"{self.path} is damaged: its parts do not fit together ({error!r})")
 
 
 def write_model(
     path: str | os.PathLike[str],
     document: dict[str, Any],
     arrays: dict[str, NDArray[Any]],
-    predictor: Predictor,
+    predictor: Deployed,
     subset_predictor: SubsetPredictor | None,
 ) -> None:
     """Write a model file, whole or not at all."""
     check_writable(path)
-    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
-    tensors |= {_PREDICTOR + name: tensor.contiguous() for name, tensor in predictor.state_dict().items()}
+    arrays = {**arrays, **{_PREDICTOR + name: array for name, array in predictor.arrays().items()}}
     specs: dict[str, Any] = {"predictor": predictor.spec(), "subset_predictor": None}
     if subset_predictor is not None:
         specs["subset_predictor"] = subset_predictor.spec()
-        tensors |= {_SUBSETS + name: tensor.contiguous() for name, tensor in subset_predictor.tensors().items()}
+        arrays |= {_SUBSETS + name: tensor.numpy() for name, tensor in subset_predictor.tensors().items()}
     document = {"format": FORMAT, "version": maskrank.__version__, **specs, **document}
-    write_atomically(path, tensors_to_bytes(tensors, {_KEY: json.dumps(document)}))
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_atomically(path, arrays_to_bytes(contiguous, {_KEY: json.dumps(document)}))
 
 
-def read_model(path: str | os.PathLike[str], operator: Any = None) -> StoredModel:
-    """Read a model file.
-
-    Parameters
-    ----------
-    operator : nn.Module, its class, or a function, optional
-        Makes the net of a predictor that is the user's own.
-    """
-    document, tensors = _read(Path(path))
-    arrays = {name: value.numpy() for name, value in tensors.items() if not name.startswith((_PREDICTOR, _SUBSETS))}
-    try:
-        n_outputs, own = document["task"]["n_outputs"], _named(tensors, _PREDICTOR)
-        predictor = predictor_from_spec(document["predictor"], own, n_outputs, net_maker(operator))
-        subset_predictor = _subset_predictor(document["subset_predictor"], _named(tensors, _SUBSETS), n_outputs)
-    except RuntimeError as error:
-        raise ValueError(f"operator={operator!r} does not fit the saved net: {error}") from error
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: its parts do not fit together ({error!r})") from error
-    return StoredModel(document, arrays, predictor.eval().requires_grad_(False), subset_predictor)
-
-
-def as_tuples(document: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows no tuples: turn its lists back into them."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
-
-
-def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin so, without the prefix."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def _subset_predictor(
-    spec: dict[str, Any] | None, tensors: dict[str, Tensor], n_outputs: int
-) -> SubsetPredictor | None:
-    if spec is None:
-        return None
-    nets = cast(StackedMLP, predictor_from_spec(spec, tensors, n_outputs))
-    return SubsetPredictor.of(nets.eval().requires_grad_(False), tensors)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Metadata and tensors of a model file, or an error that says what the file is instead."""
+def read_model(path: str | os.PathLike[str]) -> StoredModel:
+    """Read a model file, or raise an error that says what the file is instead."""
+    path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     content = path.read_bytes()
@@ -137,6 +130,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             "one does not read: fit and save the model anew"
         )
     try:
-        return document, tensors_from_bytes(content)
+        arrays = {name: array.copy() for name, array in arrays_from_bytes(content).items()}  # they may be changed then
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged: it ends too early or was altered ({error})") from error
+    return StoredModel(path, document, arrays)
+
+
+def as_tuples(document: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows no tuples: turn its lists back into them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
 
+from maskrank.estimators.deployment import answers_of
 from maskrank.estimators.inputs import as_table
-from maskrank.estimators.preparation import torch_threads
 from maskrank.estimators.reading import ReadingMixin, chosen_frame
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files
@@ -29,7 +28,7 @@ class PredictionMixin(ReadingMixin, SelectorMixin):
             Columns in the order of ``get_feature_names_out()``.
         """
         check_is_fitted(self)
-        return self._decode(self._outputs(self._selected_numbers(X)))
+        return self._predicted(self._selected_numbers(X), self._answers().predicted)
 
     def predict(self, X: Any) -> Array:
         """Predict from the chosen features; what the other columns hold has no influence.
@@ -38,7 +37,7 @@ class PredictionMixin(ReadingMixin, SelectorMixin):
         ----------
         X : array, frame or sparse matrix (n, d)
         """
-        return self._decode(self._outputs(self._chosen_numbers(X)))
+        return self._predicted(self._chosen_numbers(X), self._answers().predicted)
 
     def transform(self, X: Any) -> Any:
         """The chosen columns alone, as they came in.
@@ -57,10 +56,6 @@ class PredictionMixin(ReadingMixin, SelectorMixin):
         chosen = chosen_frame(X, self.support_)
         return np.asarray(X)[:, self.support_] if chosen is None else chosen
 
-    @torch.no_grad()
-    def _outputs(self, chosen: Array) -> Tensor:
-        """The outputs of the predictor for the numbers of the chosen columns: (n, columns) -> (n, outputs)."""
-        predictor = self.predictor_
-        scaled = self._encoding.scaled(chosen)
-        with torch_threads(1):
-            return torch.cat([predictor(part) for part in torch.split(scaled, predictor.rows_at_once)])
+    def _predicted(self, chosen: Array, decode: Callable[[Array], Array]) -> Array:
+        """Predictions for the numbers of the chosen columns (n, columns), decoded from the predictor's outputs."""
+        return answers_of(self.predictor_, self._encoding, chosen, decode)

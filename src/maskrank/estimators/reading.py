@@ -73,12 +73,8 @@ class ReadingMixin(Attributes):
         """The columns that the model predicts from, as a reader of files takes them."""
         from maskrank.tables.selected import ModelColumns
 
-        chosen = [feature for feature, used in zip(self.features_, self.support_, strict=True) if used]
-        return ModelColumns(
-            {feature.name: feature.kind for feature in chosen},
-            {feature.name: feature.levels for feature in chosen},
-            {feature.name: feature.day_first for feature in chosen if feature.day_first is not None},
-        )
+        chosen = zip(self.features_, self.support_, strict=True)
+        return ModelColumns.of({feature.name: feature for feature, used in chosen if used})
 
     @property
     def target_names_(self) -> tuple[str, ...] | None:

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from torch import Tensor
 
 from maskrank.core.method.tasks import RegressionTask, Task
 from maskrank.core.metrics import NUMBER_METRICS, R_SQUARED, Metric
+from maskrank.estimators.answers import NumberAnswers
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, number_figures
 from maskrank.estimators.fitting import Part
@@ -58,18 +58,14 @@ class DualNetRegressor(RegressorMixin, MultiOutputMixin, DualNetBase):
         values = as_columns(y).astype(np.float64)
         return values[:, 0] if self._single_output else values
 
-    def _decode(self, outputs: Tensor) -> Array:
-        values: Array = self._y_scaling.undo(outputs.numpy())
-        return values[:, 0] if self._single_output else values
-
-    def _explained(self, outputs: Tensor) -> Array:
-        return as_columns(self._decode(outputs))
+    def _answers(self) -> NumberAnswers:
+        return NumberAnswers(self._y_scaling, self._single_output)
 
     def _output_names(self) -> list[Any]:
         return list(range(self.n_outputs_))
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
-        return number_figures(judging.target, self._decode(outputs), judging.weights, judging.groups)
+    def _figures(self, judging: Part, outputs: Array) -> Figures:
+        return number_figures(judging.target, self._answers().predicted(outputs), judging.weights, judging.groups)
 
     def _usual_metric(self, target: Array, weights: Array | None) -> str:
         return R_SQUARED.name

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from maskrank.core import limits
 from maskrank.core.config import EncodingConfig
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.encoded import Code, Encoded
+from maskrank.core.data.code import Code
+from maskrank.core.data.encoded import Encoded
 from maskrank.core.data.rows import Values, held_if_small
 from maskrank.estimators.derived import heavy_tails
 from maskrank.estimators.encoding import Encoding, LearnedEncoding, TrainingRows, learn_encoding
@@ -61,8 +62,7 @@ class NumericTable:
     def encoding(self, features: Array, inputs: Array) -> Encoding:
         scaling, n = self.scaling.take(features), len(features)
         source, fill = np.searchsorted(inputs, features), self.fill[features]
-        arrays = (source, np.full(n, np.nan), np.zeros(n, dtype=bool), scaling.mean, scaling.scale, fill)
-        code = Code(*(torch.from_numpy(np.array(values)) for values in arrays))
+        code = Code(source, np.full(n, np.nan), np.zeros(n, dtype=bool), scaling.mean, scaling.scale, fill)
         return Encoding(len(inputs), (), code, np.ones(n, dtype=np.int64), np.ones(n, dtype=bool))
 
     @property
@@ -86,7 +86,7 @@ class EncodedTable:
         if source is not self.trained_on:
             raw = dense_values(source)
             X = np.hstack([raw, *(one.columns(raw) for one in encoding.derived)]) if encoding.derived else raw
-        code = encoding.code.only(torch.from_numpy(encoding.columns_of(features)))
+        code = encoding.code.only(encoding.columns_of(features))
         return held_if_small(Encoded(view(X), torch.from_numpy(np.array(rows)), code, device))
 
     def blocks(self, features: Array) -> Blocks:

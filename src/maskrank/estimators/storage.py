@@ -23,7 +23,7 @@ from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.figures import Figure
 from maskrank.estimators.inputs import Inputs
 from maskrank.estimators.persistence import StoredModel, as_tuples, write_model
-from maskrank.estimators.preparation import is_sizes
+from maskrank.estimators.preparation import is_sizes, net_maker
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.size_curve import SizeCurve
 from maskrank.estimators.stability import Stability
@@ -91,8 +91,8 @@ class StorageMixin(Attributes, BaseEstimator):
             model.set_params(operator=operator)
         model.config_ = TrainConfig.from_dict(document["config"])
         model.history_ = History.from_dict(document["history"])
-        model.predictor_ = stored.predictor
-        model._subset_predictor = stored.subset_predictor
+        model.predictor_ = stored.predictor(net_maker(operator))
+        model._subset_predictor = stored.subset_predictor()
         table = json.loads(arrays["table"].tobytes())
         model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
@@ -115,7 +115,7 @@ class StorageMixin(Attributes, BaseEstimator):
             required=model._table.is_required,
         )
         model._set_ranking(ranking)
-        model._encoding = Encoding.restored(table["encoding"], _named(arrays, _ENCODING))
+        model._encoding = Encoding.restored(table["encoding"], stored.named(_ENCODING))
         model._frame_kind = document["frame_kind"]
         model.figures_ = {name: _figure(figure) for name, figure in document["figures"].items()}
         headline = model.figures_[document["metric"]]
@@ -124,11 +124,11 @@ class StorageMixin(Attributes, BaseEstimator):
         model.n_validation_, model._unseen = document["n_validation"], document["unseen"]
         model.signal_pvalue_ = document["signal_pvalue"]
         model.signal_ = model.signal_pvalue_ <= model.config_.signal.level
-        stability, curve = _part(stored, "stability"), _part(stored, "size_curve")
+        stability, curve = stored.part("stability"), stored.part("size_curve")
         model.stability_ = None if stability is None else Stability(names=names, **stability)
         model.size_curve_ = None if curve is None else SizeCurve(**curve)
         model.task_ = task_from_document(document["task"])
-        model._restore_target(document | _named(arrays, _TARGET))
+        model._restore_target(document | stored.named(_TARGET))
         return model
 
     def _plain_parameters(self) -> dict[str, Any]:
@@ -178,16 +178,3 @@ def _parameters(document: dict[str, Any]) -> dict[str, Any]:
     if isinstance(parameters.get("class_weight"), tuple):
         parameters["class_weight"] = dict(parameters["class_weight"])
     return parameters
-
-
-def _part(stored: StoredModel, name: str) -> dict[str, Any] | None:
-    """The single numbers and the arrays of a part of a model; None where the file has no such part."""
-    figures = stored.document[name]
-    if figures is None:
-        return None
-    return {**figures, **_named(stored.arrays, f"{name}.")}
-
-
-def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
-    """The arrays whose names begin so, without the prefix."""
-    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}

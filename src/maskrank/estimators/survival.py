@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from maskrank.core.method.count_tasks import SurvivalTask
 from maskrank.core.metrics import CONCORDANCE, SURVIVAL_METRICS, Metric
+from maskrank.estimators.answers import RiskAnswers
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, jackknifed_figure
 from maskrank.estimators.fitting import Part, Trained
@@ -119,17 +119,14 @@ class DualNetSurvival(DualNetBase):
             if not part[:, 0].any():
                 raise ValueError(f"the {rows} rows hold no event: at least one is needed, to {purpose}")
 
-    def _decode(self, outputs: Tensor) -> Array:
-        return outputs[:, 0].numpy()
-
-    def _explained(self, outputs: Tensor) -> Array:
-        return outputs.numpy()
+    def _answers(self) -> RiskAnswers:
+        return RiskAnswers()
 
     def _output_names(self) -> list[Any]:
         return ["risk"]
 
-    def _figures(self, judging: Part, outputs: Tensor) -> Figures:
-        (event, time), risk, weights = judging.target.T, self._decode(outputs), judging.weights
+    def _figures(self, judging: Part, outputs: Array) -> Figures:
+        (event, time), risk, weights = judging.target.T, self._answers().predicted(outputs), judging.weights
 
         def concordance(rows: Array) -> float:
             return concordance_index(event[rows], time[rows], risk[rows], None if weights is None else weights[rows])
@@ -140,10 +137,11 @@ class DualNetSurvival(DualNetBase):
         super()._judge(trained, training, validation)
         judging, outputs = self._judging_rows(trained, validation)
         event, time = judging.target.T
-        self.risk_groups_ = risk_groups(event, time, self._decode(outputs), judging.weights)
+        self.risk_groups_ = risk_groups(event, time, self._answers().predicted(outputs), judging.weights)
         parts = [training, validation] if validation.source is training.source else [training]
         places = np.flatnonzero(self.support_)
-        risks = [self._decode(self._outputs(part.source.select(part.rows, places))) for part in parts]
+        decode = self._answers().predicted
+        risks = [self._predicted(part.source.select(part.rows, places), decode) for part in parts]
         self.baseline_hazard_ = CumulativeHazard.learn(
             *np.concatenate([part.target for part in parts]).T,
             risk=np.exp(np.concatenate(risks)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,19 @@ from maskrank.tables.files import place, read_frame
 from maskrank.tables.kinds import Remarks, level_text
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.text import Reading
+
+
+class ColumnKind(Protocol):
+    """What a model knows of a column."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def levels(self) -> Sequence[Any] | None: ...
+
+    @property
+    def day_first(self) -> bool | None: ...
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,15 @@ class ModelColumns:
     kinds: Mapping[str, str]
     levels: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
     date_orders: Mapping[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, columns: Mapping[str, ColumnKind]) -> ModelColumns:
+        """From what a model knows of each column."""
+        return cls(
+            {name: column.kind for name, column in columns.items()},
+            {name: column.levels for name, column in columns.items()},
+            {name: column.day_first for name, column in columns.items() if column.day_first is not None},
+        )
 
 
 def select_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from maskrank.core.method.tasks import (
     RegressionTask,
     task_from_document,
 )
+from maskrank.core.probabilities import PROBABILITIES, of_classes, of_ordered_classes, of_two_classes, rate_of, sigmoid
 
 G = torch.Generator().manual_seed(0)
 COUNTS = torch.tensor([[0.0], [1.0], [4.0], [0.0], [2.0]])
@@ -117,7 +119,7 @@ def test_extreme_outputs_have_finite_losses_and_slopes(task: Any, y: torch.Tenso
 
 def test_labels_have_the_mean_of_their_log_losses() -> None:
     task, outputs = MultilabelTask(2), torch.randn((1, 5, 2), generator=G)
-    probabilities = task.probabilities(outputs)[0].numpy()
+    probabilities = PROBABILITIES[task.kind](outputs[0].numpy())
     expected = np.mean([log_loss(LABELS[:, k].numpy(), probabilities[:, k]) for k in range(2)])
     assert float(task.loss(outputs, LABELS).mean()) == pytest.approx(expected, rel=1e-5)
     wrong = (probabilities > 0.5) != LABELS.numpy()
@@ -132,17 +134,33 @@ def test_the_loss_of_ordered_classes_is_of_the_events_beyond_a_class() -> None:
 
 
 def test_ordered_classes_have_probabilities_whatever_the_outputs_are() -> None:
-    task, outputs = OrderedTask(3), 3 * torch.randn((200, 3), generator=G)
-    probabilities = task.probabilities(outputs)
+    outputs = 3 * torch.randn((200, 3), generator=G).numpy()
+    probabilities = of_ordered_classes(outputs)
     assert probabilities.shape == (200, 4)
     assert (probabilities >= 0).all()
-    torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(200))
-    falling = outputs.sort(dim=1, descending=True).values
-    torch.testing.assert_close(task.probabilities(falling)[:, 0], 1 - torch.sigmoid(falling[:, 0]))
-    torch.testing.assert_close(task.probabilities(falling)[:, 3], torch.sigmoid(falling[:, 2]))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+    falling = -np.sort(-outputs, axis=1)
+    np.testing.assert_allclose(of_ordered_classes(falling)[:, 0], 1 - sigmoid(falling[:, 0]), rtol=1e-5)
+    np.testing.assert_allclose(of_ordered_classes(falling)[:, 3], sigmoid(falling[:, 2]), rtol=1e-5)
 
 
 def test_ordered_probabilities_do_not_depend_on_which_end_is_first() -> None:
-    outputs = 3 * torch.randn((200, 3), generator=G)
-    forwards, backwards = (OrderedTask(3).probabilities(some) for some in (outputs, -outputs.flip(1)))
-    torch.testing.assert_close(forwards, backwards.flip(1))
+    outputs = 3 * torch.randn((200, 3), generator=G).numpy()
+    forwards, backwards = (of_ordered_classes(some) for some in (outputs, -outputs[:, ::-1]))
+    np.testing.assert_allclose(forwards, backwards[:, ::-1], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1.0, 800.0])
+def test_probabilities_are_right_however_large_the_outputs(size: float) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        assert sigmoid(np.array([size, -size])).sum() == pytest.approx(1)
+        assert sigmoid(np.array([-size]))[0] == pytest.approx(math.exp(-size) / (1 + math.exp(-size)))
+        two, three = of_two_classes(np.array([[size]])), of_classes(np.array([[0, size, -1e4]]))
+    assert three[0] == pytest.approx([*two[0], 0])
+
+
+@pytest.mark.parametrize("log_rate", [-30.0, 0.0, 14.9, 15.0, 40.0])
+def test_the_rate_that_is_predicted_is_the_one_that_was_learned(log_rate: float) -> None:
+    """Without events the loss of a row is its rate."""
+    loss = CountTask().loss(torch.full((1, 1, 1), log_rate).double(), torch.zeros((1, 1)).double())
+    assert rate_of(np.array([log_rate]))[0] == pytest.approx(float(loss))

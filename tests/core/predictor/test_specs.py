@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from maskrank.core.config import DEFAULT
+from maskrank.core.engine.deployed import Deployed
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
-from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.stacked_mlp import StackedMLP, start_nets
 from maskrank.core.method.image_cnn import ImageCNN
 from maskrank.core.method.operators import MaskedPredictor
-from maskrank.core.predictor.specs import predictor_from_spec
+from maskrank.core.predictor.specs import deployed_from_spec
 
 
 class Own(nn.Module):
@@ -43,29 +44,29 @@ def stacked(kind: str, generator: torch.Generator) -> StackedMLP:
     numeric = torch.tensor([True, kind != "indicator"])
     encoding = None if kind == "plain" else PiecewiseLinearEncoding.fit(x, 4, DEFAULT.predictor, numeric)
     n_inputs = 2 if encoding is None else encoding.n_inputs
-    return start_nets(3, (n_inputs, 5, 3), "silu", generator, encoding).double()
+    return start_nets(3, (n_inputs, 5, 3), "silu", generator, encoding)
 
 
-def rebuilt(predictor: Predictor, make_net: object = None) -> Predictor:
+def rebuilt(predictor: Deployed, make_net: object = None) -> Deployed:
     """By way of JSON, as in a model file."""
     spec = json.loads(json.dumps(predictor.spec()))
-    return predictor_from_spec(spec, predictor.state_dict(), 3, make_net)  # type: ignore[arg-type]
+    return deployed_from_spec(spec, predictor.arrays(), 3, make_net)  # type: ignore[arg-type]
 
 
-def masked(net: nn.Module) -> MaskedPredictor:
-    return MaskedPredictor(net, PLACES, 64).double()
+def masked(net: nn.Module) -> Deployed:
+    return MaskedPredictor(net, PLACES, 64).deployed()
 
 
 @pytest.mark.parametrize("kind", ["plain", "encoded", "indicator", "image_cnn", "custom"])
 def test_a_predictor_is_rebuilt_from_its_spec_and_tensors(kind: str, generator: torch.Generator) -> None:
     if kind in ("plain", "encoded", "indicator"):
-        predictor: Predictor = stacked(kind, generator)
+        predictor: Deployed = stacked(kind, generator).deployed()
     else:
         predictor = masked(Own(64, 3) if kind == "custom" else ImageCNN(64, 3, image_shape=(8, 8)))
     again = rebuilt(predictor, Own if kind == "custom" else None)
-    x = torch.randn((7, 2), generator=generator, dtype=torch.float64)
+    x = torch.randn((7, 2), generator=generator, dtype=torch.float64).numpy()
     assert type(again) is type(predictor)
-    assert torch.equal(again(x), predictor(x))
+    assert np.array_equal(again.outputs(x), predictor.outputs(x))
     assert again.spec() == predictor.spec()
 
 
@@ -89,4 +90,4 @@ def test_a_net_of_ones_own_is_known_by_the_name_of_its_class_alone(kind: type[nn
 @pytest.mark.parametrize("spec", [{}, {"kind": "other"}, {"kind": "mlp", "layers": 9, "encoded": False}])
 def test_parts_that_do_not_belong_together_are_refused(spec: dict[str, object]) -> None:
     with pytest.raises(KeyError):
-        predictor_from_spec(spec, {}, 3)
+        deployed_from_spec(spec, {}, 3)

@@ -10,7 +10,6 @@ from maskrank.core.config import DEFAULT
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import BinaryTask, RegressionTask
-from maskrank.core.predictor.specs import predictor_from_spec
 from maskrank.core.scoring.explanation import explain_rows
 from maskrank.core.scoring.masked_nets import draw_masks
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
@@ -155,10 +154,10 @@ def test_masks_have_part_of_the_required_features_or_all_of_them() -> None:
 @pytest.mark.parametrize("n_required", [0, 1])
 def test_a_subset_predictor_is_built_again_from_its_spec_and_tensors(n_required: int) -> None:
     value, x = mixed_value(n_required=n_required)
-    copied, masks = value.predictor.cpu(), draw_masks((3, len(x)), 3, torch.Generator().manual_seed(1))
+    copied, masks = value.predictor.deployed(), draw_masks((3, len(x)), 3, torch.Generator().manual_seed(1))
     tensors = {name: tensor.clone() for name, tensor in copied.tensors().items()}
-    again = SubsetPredictor.of(predictor_from_spec(copied.spec(), tensors, 1), tensors)  # type: ignore[arg-type]
-    assert torch.equal(again.outputs(x, masks), value.predictor.outputs(x, masks))
+    again = SubsetPredictor.of(copied.spec(), tensors)
+    assert torch.equal(again.outputs(x, masks), copied.outputs(x, masks))
     assert (again.n_features, again.n_required) == (3, n_required)
 
 

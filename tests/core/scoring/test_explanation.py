@@ -11,6 +11,7 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config import DEFAULT, ScoreConfig
 from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
+from maskrank.core.probabilities import of_classes
 from maskrank.core.scoring.explanation import add_up_to, explain_rows
 from maskrank.core.scoring.subset_predictor import SubsetPredictor
 from maskrank.core.scoring.value_function import fit_value_function
@@ -59,10 +60,14 @@ def test_values_add_up_to_the_decoded_prediction(config: ScoreConfig) -> None:
     x, task = table(200, 5), MulticlassTask(3)
     predictor = fitted(task, x, (x[:, 0] > 0).long() + (x[:, 1] > 0).long(), steps=40)
     g = torch.Generator().manual_seed(0)
-    base, values = explain_rows(predictor, x, task.probabilities, config=config, generator=g)
+
+    def decode(outputs: Tensor) -> Tensor:
+        return torch.from_numpy(of_classes(outputs.numpy()))
+
+    base, values = explain_rows(predictor, x, decode, config=config, generator=g)
     everyone = predictor.outputs(x, torch.ones((1, *x.shape), dtype=torch.bool))[0].double()
     assert values.shape == (200, 5, 3)
-    torch.testing.assert_close(base + values.sum(dim=1), task.probabilities(everyone), atol=1e-6, rtol=0)
+    torch.testing.assert_close(base + values.sum(dim=1), decode(everyone), atol=1e-6, rtol=0)
     torch.testing.assert_close(base.sum(), torch.ones(()).double())
 
 

@@ -98,6 +98,8 @@ class PredictorConfig:
         Beyond so many rows one fold is enough.
     n_picks : int
         Rounds of greedy ensemble selection.
+    max_members : int
+        Nets that the predictor is made of at most; of more, some folds of each recipe stand for all.
     min_bins, max_bins, max_bins_in_all : int
         Of the piecewise-linear encoding: a feature has up to max_bins, all together at most max_bins_in_all or the
         number of rows; with fewer than min_bins each, nothing is encoded.
@@ -138,6 +140,7 @@ class PredictorConfig:
     min_fold_rows: int = 5  # not measured
     max_cross_fitted_rows: int = 20_000  # a time limit
     n_picks: int = 12  # not measured
+    max_members: int = 6  # a limit of time and of the file; 5 to 16 were compared; benchmarks/prediction.py figures
     min_bins: int = 4  # not measured
     max_bins: int = 16  # not measured
     max_bins_in_all: int = 256  # not measured

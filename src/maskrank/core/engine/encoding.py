@@ -6,11 +6,13 @@ these can follow a relation with edges, as a tree does. Indicators, which have t
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config.predictor import PredictorConfig
+from maskrank.core.engine.deployed import Array, Bins
 from maskrank.core.engine.stacked_mlp import Encoding
 
 
@@ -79,6 +81,12 @@ class PiecewiseLinearEncoding(Encoding):
         positions = _positions(x if self._numeric is None else x[..., self._numeric], self.get_buffer("edges"))
         encoded = (positions - self.get_buffer("centre")) * self.get_buffer("scale")  # (..., k, bins)
         return torch.cat([x, encoded.flatten(-2)], dim=-1)
+
+    def bins(self, weights: Array) -> Bins:
+        edges, centre, scale = (
+            self.get_buffer(name).cpu().numpy().astype(np.float32) for name in ("edges", "centre", "scale")
+        )
+        return Bins(edges, centre, scale, weights, None if self._numeric is None else self._numeric.cpu().numpy())
 
 
 def _positions(x: Tensor, edges: Tensor) -> Tensor:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from maskrank.core import limits
+from maskrank.core.engine.deployed import Array, Bins, DeployedMLP
 from maskrank.core.engine.layers import ACTIVATIONS
 from maskrank.core.engine.predictor import Predictor
 
@@ -32,6 +34,10 @@ class Encoding(nn.Module, ABC):
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor:
         """(..., columns) -> (..., inputs)."""
+
+    @abstractmethod
+    def bins(self, weights: Array) -> Bins:
+        """Its deployment with the members' weights on what is computed: (members, computed inputs, units)."""
 
 
 class StackedMLP(Predictor):
@@ -95,6 +101,24 @@ class StackedMLP(Predictor):
             for last in (kept.weights[-1], kept.biases[-1]):
                 last.mul_(factor)
         return kept
+
+    def deployed(self) -> DeployedMLP:
+        """Weights in half precision; members that have none on what the encoding computes come last."""
+        weights: list[Array] = [weight.detach().cpu().double().numpy() for weight in self.weights]
+        biases: list[Array] = [bias.detach().cpu().double().numpy()[:, 0] for bias in self.biases]
+        weights[-1], biases[-1] = weights[-1] / len(weights[-1]), biases[-1] / len(biases[-1])
+        bins = None
+        if self.encoding is not None:
+            computed = weights[0][:, self.encoding.n_columns :]
+            sees = computed.any(axis=(1, 2))
+            order = np.argsort(~sees, kind="stable")
+            weights, biases = ([value[order] for value in values] for values in (weights, biases))
+            bins = self.encoding.bins(computed[sees].astype(np.float16)) if sees.any() else None
+            weights[0] = weights[0][:, : self.encoding.n_columns]
+        weights, biases = (
+            [np.ascontiguousarray(value, dtype=np.float16) for value in values] for values in (weights, biases)
+        )
+        return DeployedMLP(weights, biases, self.activation, bins)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.members(self.inputs(x).expand(len(self.weights[0]), -1, -1)).mean(dim=0)

@@ -15,14 +15,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.metrics import CONCORDANCE, POISSON_DEVIANCE, Metric
-
-_MOST = 15.0  # a log rate beyond which the rate goes on in a straight line: e^15 is far beyond any rate of a row
-
-
-def rate_of(log_rate: Tensor) -> Tensor:
-    """The rate, finite for every logarithm of it."""
-    above = (log_rate - _MOST).clamp(min=0)
-    return (log_rate - above).exp() * (1 + above)
+from maskrank.core.probabilities import LARGEST_LOG_RATE
 
 
 def poisson_loss(log_rate: Tensor, events: Tensor, exposure: Tensor) -> Tensor:
@@ -31,7 +24,9 @@ def poisson_loss(log_rate: Tensor, events: Tensor, exposure: Tensor) -> Tensor:
     exposure·rate - events·log_rate, less its lowest value: that of the rate events / exposure.
     """
     lowest = events - torch.xlogy(events, events / exposure.clamp(min=torch.finfo(exposure.dtype).tiny))
-    return exposure * rate_of(log_rate) - events * log_rate - lowest
+    above = (log_rate - LARGEST_LOG_RATE).clamp(min=0)
+    rate = (log_rate - above).exp() * (1 + above)  # `rate_of`, with a gradient
+    return exposure * rate - events * log_rate - lowest
 
 
 def deviance_residuals(martingale: Tensor, loss: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from maskrank.core.data.rows import Batch
 from maskrank.core.data.weights import mean_of_rows
 from maskrank.core.method.count_tasks import CountTask, SurvivalTask
 from maskrank.core.metrics import ACCURACY, LABEL_ACCURACY, MEAN_SQUARED_ERROR, Metric
+from maskrank.core.probabilities import of_ordered_classes
 
 
 class Task(Protocol):
@@ -93,11 +94,6 @@ class BinaryTask(_ClassTask):
     def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
         return torch.logit(weighted_mean(y.double(), weights), eps=1e-6).reshape(1)
 
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """(..., 1) -> (..., 2)."""
-        positive = torch.sigmoid(outputs)
-        return torch.cat([1 - positive, positive], dim=-1)
-
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
@@ -122,10 +118,6 @@ class MulticlassTask(_ClassTask):
         counts = torch.bincount(y, weights, minlength=self.n_outputs)
         return (counts / counts.sum()).clamp(min=1e-6).log()
 
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """(..., k) -> (..., k)."""
-        return torch.softmax(outputs, dim=-1)
-
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
 
@@ -146,7 +138,8 @@ class OrderedTask(_ClassTask):
         return F.binary_cross_entropy_with_logits(outputs, beyond, reduction="none").sum(dim=-1)
 
     def error(self, outputs: Tensor, y: Tensor) -> Tensor:
-        return (self.probabilities(outputs).argmax(dim=-1) != y).float()
+        probabilities = torch.from_numpy(of_ordered_classes(outputs.detach().cpu().numpy())).to(y.device)
+        return (probabilities.argmax(dim=-1) != y).float()
 
     def constant(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
         return torch.logit(weighted_mean(self.as_numeric(y).double(), weights), eps=1e-6)
@@ -154,18 +147,6 @@ class OrderedTask(_ClassTask):
     def as_numeric(self, y: Tensor) -> Tensor:
         """Whether the class is beyond the first, the second, ...: (n, k - 1) of 0 and 1."""
         return (y.unsqueeze(-1) > torch.arange(self.n_outputs, device=y.device)).long()
-
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """(..., k - 1) -> (..., k).
-
-        Nets may answer that a class beyond the second is likelier than one beyond the first. The mean of the running
-        minimum from the left and the running maximum from the right never rises, and differences are probabilities.
-        """
-        beyond = torch.sigmoid(outputs)
-        falling = beyond.cummin(dim=-1).values + beyond.flip(-1).cummax(dim=-1).values.flip(-1)
-        edge = torch.ones_like(falling[..., :1])
-        steps = torch.cat([edge, falling / 2, 0 * edge], dim=-1).diff(dim=-1)
-        return steps.abs()  # none is above 0
 
     def to_document(self) -> dict[str, Any]:
         return {"kind": self.kind, "n_outputs": self.n_outputs}
@@ -195,10 +176,6 @@ class MultilabelTask:
 
     def as_numeric(self, y: Tensor) -> Tensor:
         return y
-
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """(..., labels) -> (..., labels)."""
-        return torch.sigmoid(outputs)
 
     def residuals(self, slope: Tensor, losses: Tensor) -> Tensor:
         return -slope

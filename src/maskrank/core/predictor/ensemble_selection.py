@@ -35,3 +35,23 @@ def greedy_selection(task: Task, outputs: Tensor, y: Tensor, *, n_picks: int, we
         picked[best] += 1
         total += outputs[best]
     return picked / n_picks
+
+
+def few_members(weight: Tensor, n_folds: int, n: int) -> Tensor:
+    """Weights of at most n members in place of more: of each recipe as many folds as its share of the weight.
+
+    Recipes are taken by systematic sampling, at n points with equal distances along their cumulated weights, and the
+    folds in turn, so that as many of them as possible have a part.
+
+    Parameters
+    ----------
+    weight : Tensor (recipes * folds,)
+        In the order of the recipes, and of the folds within a recipe.
+    """
+    if int((weight > 0).sum()) <= n:
+        return weight
+    cumulated = weight.view(-1, n_folds).sum(dim=1).cumsum(dim=0)
+    place = torch.arange(n, device=weight.device)
+    recipe = torch.searchsorted(cumulated, (place + 0.5) / n * cumulated[-1])
+    counts = torch.bincount(recipe * n_folds + place % n_folds, minlength=len(weight))
+    return counts.to(weight) / n

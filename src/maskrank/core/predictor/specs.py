@@ -1,37 +1,34 @@
-"""From the specification of a predictor in a model file back to the predictor: one builder for each kind.
+"""From the specification of a predictor in a model file back to what predicts: one builder for each kind.
 
-`Predictor.spec` writes what is read here. To add a kind, add its builder to `BUILDERS`.
+`Deployed.spec` writes what is read here. To add a kind, add its builder to `BUILDERS`. Nets that are not MLPs need
+torch, which is imported for them alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
+from maskrank.core.engine.deployed import Array, Deployed, DeployedMLP
 
-from maskrank.core.engine.encoding import PiecewiseLinearEncoding
-from maskrank.core.engine.predictor import Predictor
-from maskrank.core.engine.stacked_mlp import StackedMLP
-from maskrank.core.method.image_cnn import ImageCNN
-from maskrank.core.method.operators import MaskedPredictor
+if TYPE_CHECKING:
+    from torch import nn
 
 Spec = dict[str, Any]
-NetMaker = Callable[[int, int], nn.Module]  # (width, outputs) -> a net with forward(x, mask)
+NetMaker = Callable[[int, int], "nn.Module"]  # (width, outputs) -> a net with forward(x, mask)
 
 
-def predictor_from_spec(
-    spec: Spec, tensors: dict[str, Tensor], n_outputs: int, make_net: NetMaker | None = None
-) -> Predictor:
+def deployed_from_spec(
+    spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: NetMaker | None = None
+) -> Deployed:
     """Build a predictor again.
 
     Parameters
     ----------
     spec : dict
         What its ``spec()`` said.
-    tensors : dict of str to Tensor
-        Its ``state_dict()``.
+    arrays : dict of str to ndarray
+        Its ``arrays()``.
     n_outputs : int
     make_net : callable (width, n_outputs) -> nn.Module, optional
         Makes a net of the user's own.
@@ -41,47 +38,47 @@ def predictor_from_spec(
     KeyError, TypeError
         If the parts do not belong together.
     RuntimeError
-        If the tensors do not fit the net.
+        If the arrays do not fit the net.
     ValueError
         If a net of the user's own is asked for and none is given.
     """
-    return BUILDERS[spec["kind"]](spec, tensors, n_outputs, make_net)
+    return BUILDERS[spec["kind"]](spec, arrays, n_outputs, make_net)
 
 
-def _stacked_mlp(spec: Spec, tensors: dict[str, Tensor], n_outputs: int, make_net: NetMaker | None) -> Predictor:
-    layers = range(spec["layers"])
-    weights, biases = ([tensors[f"{part}.{i}"] for i in layers] for part in ("weights", "biases"))
-    encoding = None
-    if spec["encoded"]:
-        edges, centre, scale = (tensors[f"encoding.{name}"] for name in ("edges", "centre", "scale"))
-        numeric = tensors.get("encoding.numeric")  # not there where all columns hold numbers
-        encoding = PiecewiseLinearEncoding(edges, centre, scale, numeric)
-    return StackedMLP(weights, biases, spec["activation"], encoding)
+def _mlp(spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: NetMaker | None) -> Deployed:
+    return DeployedMLP.from_arrays(spec, arrays)
 
 
-def _image_cnn(spec: Spec, tensors: dict[str, Tensor], n_outputs: int, make_net: NetMaker | None) -> Predictor:
+def _image_cnn(spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: NetMaker | None) -> Deployed:
+    from maskrank.core.method.image_cnn import ImageCNN
+
     shape: tuple[int, int] = tuple(spec["image_shape"])
-    return _masked(lambda width, outputs: ImageCNN(width, outputs, image_shape=shape), spec, tensors, n_outputs)
+    return _masked(lambda width, outputs: ImageCNN(width, outputs, image_shape=shape), spec, arrays, n_outputs)
 
 
-def _custom(spec: Spec, tensors: dict[str, Tensor], n_outputs: int, make_net: NetMaker | None) -> Predictor:
+def _custom(spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: NetMaker | None) -> Deployed:
     if make_net is None:
         name = spec["net"]
         raise ValueError(f"the model's operator is a net of your own, {name}: load it with operator={name}")
-    return _masked(make_net, spec, tensors, n_outputs)
+    return _masked(make_net, spec, arrays, n_outputs)
 
 
-def _masked(make_net: NetMaker, spec: Spec, tensors: dict[str, Tensor], n_outputs: int) -> Predictor:
-    """A masked net, made without a trace in torch's global random state, and then filled with the tensors."""
+def _masked(make_net: NetMaker, spec: Spec, arrays: dict[str, Array], n_outputs: int) -> Deployed:
+    """A masked net, made without a trace in torch's global random state, and then filled with the arrays."""
+    import torch
+
+    from maskrank.core.method.operators import MaskedPredictor
+
     with torch.random.fork_rng():
         net = make_net(spec["width"], n_outputs)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     predictor = MaskedPredictor(net, tensors["places"], spec["width"]).double()
     predictor.load_state_dict(tensors)
-    return predictor
+    return predictor.deployed()
 
 
-BUILDERS: dict[str, Callable[[Spec, dict[str, Tensor], int, NetMaker | None], Predictor]] = {
-    "mlp": _stacked_mlp,
+BUILDERS: dict[str, Callable[[Spec, dict[str, Array], int, NetMaker | None], Deployed]] = {
+    "mlp": _mlp,
     "image_cnn": _image_cnn,
     "custom": _custom,
 }

@@ -26,7 +26,7 @@ from maskrank.core.engine.training_loop import BestMoment, constant, train
 from maskrank.core.method.operators import Operator
 from maskrank.core.method.tasks import Task, subset_losses
 from maskrank.core.predictor.cycles import Listener, Trained, report_progress, train_cycles
-from maskrank.core.predictor.ensemble_selection import greedy_selection
+from maskrank.core.predictor.ensemble_selection import few_members, greedy_selection
 from maskrank.core.predictor.folds import Folds, count_folds, make_folds
 from maskrank.core.predictor.members import Members, share_of, start_members
 from maskrank.core.predictor.recipes import usable_recipes
@@ -259,7 +259,8 @@ def _selected(trained: Trained, task: Task, config: PredictorConfig, unseen: Ten
         return picked.repeat_interleave(n_folds)
 
     everyone = weights(slice(None))
-    return _weighted(members, everyone, weights(slice(1, None)) if n_folds > 1 else everyone, unseen)
+    first = weights(slice(1, None)) if n_folds > 1 else everyone
+    return _weighted(members, everyone, first, unseen, config.max_members)
 
 
 def _averaged(trained: Trained, config: PredictorConfig, unseen: Tensor) -> FittedPredictor:
@@ -268,12 +269,13 @@ def _averaged(trained: Trained, config: PredictorConfig, unseen: Tensor) -> Fitt
     if trained.n_cycles == 1:
         members = members.best_recipes(share_of(config.n_recipes, config.better_share))
     equal = torch.ones_like(members.lowest)
-    return _weighted(members, equal, equal, unseen)
+    return _weighted(members, equal, equal, unseen, config.max_members)
 
 
-def _weighted(members: Members, weight: Tensor, first: Tensor, unseen: Tensor) -> FittedPredictor:
+def _weighted(members: Members, weight: Tensor, first: Tensor, unseen: Tensor, n_members: int) -> FittedPredictor:
     """The members' best moments with these weights, and those of the first fold with others: (members,) each."""
-    return FittedPredictor(members.best.weighted(weight), members.best.weighted(first * (members.fold == 0)), unseen)
+    few = few_members(weight, int(members.fold.max()) + 1, n_members)
+    return FittedPredictor(members.best.weighted(few), members.best.weighted(first * (members.fold == 0)), unseen)
 
 
 def _batch_size(config: PredictorConfig, n_rows: int) -> int:

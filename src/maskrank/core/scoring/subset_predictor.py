@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.data.blocks import Blocks
+from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.scoring.masked_nets import MaskedNets
 
@@ -61,9 +62,11 @@ class SubsetPredictor:
         """The last so many features come before the others in every order."""
         return self.nets.n_required
 
-    def cpu(self) -> SubsetPredictor:
-        """A copy on the CPU."""
+    def deployed(self) -> SubsetPredictor:
+        """A copy on the CPU, with weights rounded to half precision, as a model file holds them."""
         nets = copy.deepcopy(self.nets.nets).cpu().requires_grad_(False)
+        for parameter in nets.parameters():
+            parameter.copy_(parameter.half())
         masked = MaskedNets(nets, self.nets.blocks, self.n_required)
         return SubsetPredictor(masked, self.constant.cpu(), self.shrinkage.cpu())
 
@@ -101,7 +104,7 @@ class SubsetPredictor:
         return self.nets.nets.spec()
 
     def tensors(self) -> dict[str, Tensor]:
-        """All its numbers; those of the nets by the names of their ``state_dict``."""
+        """All its numbers, weights in half precision; those of the nets by the names of their ``state_dict``."""
         blocks = {"starts": self.nets.blocks.starts, "numeric": self.nets.blocks.numeric}
         required = {"n_required": torch.tensor([self.n_required])}
         return {
@@ -109,12 +112,22 @@ class SubsetPredictor:
             "shrinkage": self.shrinkage,
             **blocks,
             **required,
-            **self.nets.nets.state_dict(),
+            **{name: value.detach().half() for name, value in self.nets.nets.named_parameters()},
+            **dict(self.nets.nets.named_buffers()),
         }
 
     @classmethod
-    def of(cls, nets: StackedMLP, tensors: dict[str, Tensor]) -> SubsetPredictor:
-        """From the nets that ``spec`` describes, and ``tensors``."""
+    def of(cls, spec: dict[str, Any], tensors: dict[str, Tensor]) -> SubsetPredictor:
+        """From what ``spec`` and ``tensors`` gave."""
+        weights, biases = (
+            [tensors[f"{part}.{i}"].float() for i in range(spec["layers"])] for part in ("weights", "biases")
+        )
+        encoding = None
+        if spec["encoded"]:
+            edges, centre, scale = (tensors[f"encoding.{name}"] for name in ("edges", "centre", "scale"))
+            # ``numeric`` is not there where all columns hold numbers.
+            encoding = PiecewiseLinearEncoding(edges, centre, scale, tensors.get("encoding.numeric"))
+        nets = StackedMLP(weights, biases, spec["activation"], encoding).eval().requires_grad_(False)
         blocks = Blocks(tensors["starts"], tensors["numeric"])
         masked = MaskedNets(nets, blocks, int(tensors["n_required"]))
         return cls(masked, tensors["constant"], tensors["shrinkage"])

@@ -1,0 +1,199 @@
+"""The predictor as it is deployed: NumPy alone, so that a process that only predicts needs no torch.
+
+Weights are rounded to half precision once, when a fit ends; all products are computed in single precision. A model file
+holds what is held here, so that a model that was read predicts as the one that was saved, bit for bit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskrank.core import limits
+
+Array = NDArray[Any]
+_LARGEST = 1e15  # an input beyond it is taken for it: sums of products with it stay far within single precision
+_ROUND = 16  # rows of one product are a multiple of it: what is computed of a row does not depend on its place
+
+
+class Deployed(ABC):
+    """Predicts from the chosen columns alone."""
+
+    threaded: ClassVar[bool]  # whether several threads may ask at once
+
+    @property
+    @abstractmethod
+    def rows_at_once(self) -> int:
+        """How many rows one call should hold, so that inner layers fit in the caches, or in memory."""
+
+    @abstractmethod
+    def outputs(self, x: Array) -> Array:
+        """(rows, columns) -> (rows, outputs), both of 64-bit floats."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """How to build it again, as JSON holds it; its ``kind`` and its arrays do the rest.
+
+        `maskrank.core.predictor.specs.deployed_from_spec` reads it.
+        """
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """All its numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A piecewise-linear encoding, see `PiecewiseLinearEncoding`, and the weights on it.
+
+    Attributes
+    ----------
+    edges : ndarray (k, bins + 1) of 32-bit floats
+    centre, scale : ndarray (k, bins) of 32-bit floats
+    weights : ndarray (members, k * bins, units) of 16-bit floats
+        Of the first layer of the members that see the encoding.
+    numeric : ndarray (columns,) of bool, optional
+        Which columns are encoded; without, all of them.
+    """
+
+    edges: Array
+    centre: Array
+    scale: Array
+    weights: Array
+    numeric: Array | None = None
+
+    def on_positions(self) -> tuple[Array, Array]:
+        """Weights (members, k * bins, units) on positions that are not standardised, and their biases: (m, units)."""
+        weights = self.weights.astype(np.float32) * self.scale.reshape(-1, 1)
+        return weights, -np.tensordot(weights, self.centre.reshape(-1), axes=(1, 0))
+
+    def positions(self, x: Array) -> Array:
+        """The place of each number in each bin of its column, 0 below it and 1 above: (rows, k) -> (rows, k * bins)."""
+        x = x if self.numeric is None else x[:, self.numeric]
+        width = np.diff(self.edges, axis=1)
+        slope = np.divide(1, width, out=np.zeros_like(width), where=width > 0)
+        places = x[:, :, None] - self.edges[:, :-1]
+        places *= slope
+        return np.clip(places, 0, 1, out=places).reshape(len(x), slope.size)
+
+
+class DeployedMLP(Deployed):
+    """MLPs of one shape; the prediction is the sum of their outputs.
+
+    Parameters
+    ----------
+    weights : sequence of ndarray (members, inputs, units) of 16-bit floats
+        Of each layer; those of the first on the columns alone.
+    biases : sequence of ndarray (members, units) of 16-bit floats
+    activation : "sigmoid", "silu" or "relu"
+    bins : Bins, optional
+        Seen by the first members.
+    """
+
+    threaded = True
+
+    def __init__(
+        self, weights: Sequence[Array], biases: Sequence[Array], activation: str, bins: Bins | None = None
+    ) -> None:
+        self.weights, self.biases, self.activation, self.bins = list(weights), list(biases), activation, bins
+        first = _side_by_side(np.concatenate([biases[0][:, None], weights[0]], axis=1))  # (1 + columns, all units)
+        n_encoded = 0  # units that see the encoding
+        self._first_encoded = first[:, :0]  # (1 + columns + k * bins, these units)
+        if bins is not None:
+            on_positions, shift = bins.on_positions()
+            n_encoded = shift.size
+            self._first_encoded = np.concatenate([first[:, :n_encoded], _side_by_side(on_positions)])
+            self._first_encoded[0] += shift.reshape(-1)
+        self._first = np.ascontiguousarray(first[:, n_encoded:])  # (1 + columns, the other units)
+        self._inner = [
+            (weight.astype(np.float32), bias.astype(np.float32).reshape(-1))
+            for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True)
+        ]
+        self._last = self.weights[-1].astype(np.float32).reshape(-1, self.weights[-1].shape[2])  # (units, outputs)
+        self._constant = self.biases[-1].astype(np.float64).sum(axis=0)
+
+    @property
+    def rows_at_once(self) -> int:
+        return limits.DEPLOYED_ROWS
+
+    def spec(self) -> dict[str, Any]:
+        encoded = self.bins is not None
+        return {"kind": "mlp", "layers": len(self.weights), "activation": self.activation, "encoded": encoded}
+
+    def arrays(self) -> dict[str, Array]:
+        arrays = {f"weights.{i}": weight for i, weight in enumerate(self.weights)}
+        arrays |= {f"biases.{i}": bias for i, bias in enumerate(self.biases)}
+        if self.bins is not None:
+            arrays |= {f"bins.{name}": value for name, value in vars(self.bins).items() if value is not None}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, spec: dict[str, Any], arrays: dict[str, Array]) -> DeployedMLP:
+        """From what ``spec`` and ``arrays`` gave."""
+        weights, biases = ([arrays[f"{part}.{i}"] for i in range(spec["layers"])] for part in ("weights", "biases"))
+        bins = None
+        if spec["encoded"]:
+            edges, centre, scale, on_bins = (arrays[f"bins.{name}"] for name in ("edges", "centre", "scale", "weights"))
+            bins = Bins(edges, centre, scale, on_bins, arrays.get("bins.numeric"))
+        return cls(weights, biases, spec["activation"], bins)
+
+    def outputs(self, x: Array) -> Array:
+        n = len(x)
+        seen = np.ones((-(-n // _ROUND) * _ROUND, 1 + x.shape[1]), dtype=np.float32)  # the first column is for biases
+        np.clip(x, -_LARGEST, _LARGEST, out=seen[:n, 1:], casting="same_kind")
+        with np.errstate(over="ignore"):  # of an exponential: the unit is 0 then
+            hidden = _ACTIVATE[self.activation](self._first_layer(seen))
+            for weight, bias in self._inner:
+                hidden = _ACTIVATE[self.activation](_layer(hidden, weight, bias))
+        return np.asarray((hidden @ self._last)[:n].astype(np.float64) + self._constant)
+
+    def _first_layer(self, seen: Array) -> Array:
+        """(rows, 1 + columns) -> (rows, units of all members)."""
+        plain: Array = seen @ self._first
+        if self.bins is None:
+            return plain
+        encoded = np.concatenate([seen, self.bins.positions(seen[:, 1:])], axis=1) @ self._first_encoded
+        return np.concatenate([encoded, plain], axis=1) if plain.shape[1] else encoded
+
+
+def _layer(hidden: Array, weights: Array, bias: Array) -> Array:
+    """Each member's layer on its own units: (rows, units of all members) -> (rows, units of all members)."""
+    members, n_in, n_out = weights.shape
+    out = np.empty((len(hidden), members * n_out), dtype=np.float32)
+    for k, weight in enumerate(weights):
+        np.matmul(hidden[:, k * n_in : (k + 1) * n_in], weight, out=out[:, k * n_out : (k + 1) * n_out])
+    out += bias
+    return out
+
+
+def _side_by_side(weights: Array) -> Array:
+    """The units of all members in one layer: (members, inputs, units) -> (inputs, members * units)."""
+    return weights.astype(np.float32).transpose(1, 0, 2).reshape(weights.shape[1], -1)
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0, out=x)
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.reciprocal(_one_plus_exp(x), out=x)
+
+
+def _silu(x: Array) -> Array:
+    return np.divide(x, _one_plus_exp(x), out=x)
+
+
+def _one_plus_exp(x: Array) -> Array:
+    """1 + exp(-x), in few passes."""
+    out = np.negative(x)
+    np.exp(out, out=out)
+    out += 1
+    return out
+
+
+_ACTIVATE: dict[str, Callable[[Array], Array]] = {"sigmoid": _sigmoid, "silu": _silu, "relu": _relu}  # in place
