@@ -12,9 +12,8 @@ for month in range(6):
     X = rng.standard_normal((100_000, 12), dtype=np.float32)
     logit = 2 * X[:, 2] + 2 * X[:, 5] * X[:, 9]
     visits = pl.DataFrame(X, schema=[f"x{i}" for i in range(12)])
-    visits = visits.with_columns(
-        bought=rng.random(100_000) < 1 / (1 + np.exp(-logit))
-    )
+    bought = rng.random(100_000) < 1 / (1 + np.exp(-logit))
+    visits = visits.with_columns(bought=bought)
     visits.write_parquet(f"visits/{month}.parquet")
 # --8<-- [end:write]
 
