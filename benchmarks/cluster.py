@@ -88,6 +88,18 @@ def wait_for(address: str, n: int) -> list[int]:
         return list(client.run(os.getpid).values())
 
 
+def busy_worker(address: str) -> int:
+    """The process number of a worker that has a fit to do."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        while True:
+            busy = [worker for worker, fits in client.processing().items() if fits]
+            if busy:
+                return int(client.run(os.getpid, workers=busy[:1])[busy[0]])
+            time.sleep(0.1)
+
+
 def run(backend: str, words: list[str], folder: Path, address: str, kill_after: float) -> float:
     """Run a command in a folder; the seconds it took."""
     places = {
@@ -102,7 +114,7 @@ def run(backend: str, words: list[str], folder: Path, address: str, kill_after: 
     command = subprocess.Popen([sys.executable, *start, *words, "-q", *places[backend]], cwd=folder, stdout=-3)
     if backend == "killed":
         time.sleep(kill_after)
-        os.kill(wait_for(address, 2)[0], signal.SIGKILL)
+        os.kill(busy_worker(address), signal.SIGKILL)
     if command.wait():
         raise SystemExit(f"{shlex.join(words)} failed on {backend}")
     return time.perf_counter() - started
@@ -136,7 +148,8 @@ def measure(name: str, backends: list[str], folder: Path, address: str) -> list[
         found = results(place)
         first = found if first is None else first
         ratio = f"{seconds[backend] / seconds['loky']:.2f}" if "loky" in seconds else ""
-        lines.append([name, BACKENDS[backend], "yes" if found == first else "NO", f"{seconds[backend]:.0f}", ratio])
+        same, load = "yes" if found == first else "NO", f"{os.getloadavg()[1]:.0f}"
+        lines.append([name, BACKENDS[backend], same, f"{seconds[backend]:.0f}", ratio, load])
         print(lines[-1], file=sys.stderr, flush=True)
         if backend == "killed":
             wait_for(address, 2)
@@ -168,7 +181,7 @@ def document(given: argparse.Namespace, lines: list[list[str]]) -> str:
     made = f"Commit {commit()}, Python {platform.python_version()}, {os.cpu_count()} cores."
     ran = "\n".join(f"- {name}: `maskrank {shlex.join(COMMANDS[name])}`" for name in names)
     same = f"same as on {BACKENDS[given.backends.split(',')[0]]}"
-    head = ["command", "on", same, "seconds", "of loky's time"]
+    head = ["command", "on", same, "seconds", "of loky's time", "load of the machine"]
     return f"# Many fits on a cluster\n\n{words}\n\n{made}\n\n{ran}\n\n{table(head, lines)}\n"
 
 

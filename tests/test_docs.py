@@ -58,7 +58,18 @@ def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["baseline", "cluster", "compare", "explain", "first_answer", "images", "make_table", "regression", "tutorial"],
+    [
+        "baseline",
+        "cluster",
+        "compare",
+        "explain",
+        "first_answer",
+        "images",
+        "large",
+        "make_table",
+        "regression",
+        "tutorial",
+    ],
 )
 @pytest.mark.usefixtures("few_batches")
 def test_snippets_run_and_their_pictures_are_drawn(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

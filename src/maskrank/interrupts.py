@@ -119,10 +119,13 @@ def end_process(code: int) -> NoReturn:
 
 
 def end_children() -> None:
-    """Kill the processes that this one started, and theirs."""
+    """Kill the processes that this one started, and, where the system lists them, theirs."""
     for process in _descendants(os.getpid()):
         with suppress(OSError):
-            os.kill(process, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+            os.kill(process, signal.SIGKILL)
+    multiprocessing = sys.modules.get("multiprocessing")
+    for child in () if multiprocessing is None else multiprocessing.active_children():
+        child.kill()
 
 
 def _raise_once(number: int, frame: FrameType | None) -> None:

@@ -198,7 +198,7 @@ def test_a_regression_from_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (["--categorical", "label"], "--categorical: column 'label' is the target"),
         (["--numeric", "f1", "--categorical", "f1"], "column 'f1' can't be both --categorical and --numeric"),
         (["--group", "absent.json"], "absent.json: there is no such file; --group needs a JSON object of lists"),
-        (["--seed", "-1"], "random_state=-1"),
+        (["--seed", "-1"], "--seed -1"),
         (["--repeats", "1"], "n_repeats=1 must be 0 for none"),
         (["--repeats", "-2"], "n_repeats=-2 must be"),
         (["--json", "absent/out.json"], "there is no folder absent"),

@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from maskrank.cli import app
+from maskrank.cli.outputs import Outputs
 from maskrank.datasets import make_xor
 from maskrank.files import write_atomically
 
@@ -106,6 +107,20 @@ def test_fits_go_to_standard_output(table: Path) -> None:
     )
     assert pd.read_csv(io.StringIO(shown.stdout))["fold"].tolist() == [0, 1]
     assert "mrmr" in shown.stderr
+
+
+def test_a_stop_in_the_middle_of_a_write_writes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    outputs = Outputs([], json=str(tmp_path / "out.json"))
+    with monkeypatch.context() as patched:
+        patched.setattr("maskrank.files.write_atomically", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            outputs.write("json", lambda: "{}")
+    outputs.write("json", lambda: "{}")
+    outputs.write("json", lambda: "another")
+    assert (tmp_path / "out.json").read_text() == "{}"
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:

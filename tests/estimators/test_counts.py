@@ -29,7 +29,7 @@ def test_the_features_are_found_and_the_figure_is_the_deviance(fitted: DualNetCo
     assert fitted.signal_
     assert fitted.validation_score_ < 0.7 * fitted.baseline_score_
     assert fitted.task_.metric.name == "poisson_deviance"
-    shown = dict(facts(fitted, seconds=1.0))
+    shown = dict(facts(fitted, time="1 s"))
     assert "deviance (D²)" in shown["explained"]
     assert shown["mean Poisson deviance"].startswith(f"{fitted.validation_score_:.2f} ± ")
 

@@ -140,7 +140,7 @@ def test_a_rare_class_is_judged_by_roc_auc_and_numbers_by_r2_in_every_unit(tmp_p
     assert even.metric_.name == "accuracy"
     prices = DualNetRegressor(2, max_batches=48, random_state=0).fit(X, 250_000 + 40_000 * X[:, 0])
     assert prices.metric_.name == "r2"
-    shown = dict(facts(prices, seconds=1.0))
+    shown = dict(facts(prices, time="1 s"))
     assert "±" in shown["R²"]
     assert "; 41,702 without any feature" in shown["root mean squared error"]
 

@@ -53,7 +53,7 @@ def test_the_features_of_all_labels_are_found(multilabel: DualNetClassifier) -> 
     assert multilabel.task_ == MultilabelTask(3)
     assert multilabel.signal_
     assert multilabel.validation_score_ > 0.85 > multilabel.baseline_score_
-    assert "log-loss" in dict(facts(multilabel, seconds=1.0))["explained"]
+    assert "log-loss" in dict(facts(multilabel, time="1 s"))["explained"]
 
 
 def test_rare_labels_are_judged_by_auc() -> None:

@@ -82,6 +82,6 @@ def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatc
 
     document = json.loads(ranking_json(model, seconds=1.0))
     assert (document["task"], document["metric"]) == ("median", "mae")
-    assert "mean absolute error" in dict(facts(model, seconds=1.0))
+    assert "mean absolute error" in dict(facts(model, time="1 s"))
     page = ranking_report("Medians", [RankingSection("y", model, [], 1.0, X, y)], command="")
     assert "Mean absolute error on 60 held-out rows (lower is better)" in page

@@ -37,7 +37,7 @@ def test_features_of_a_nonlinear_hazard_are_found(fitted: DualNetSurvival) -> No
     assert fitted.signal_
     assert fitted.validation_score_ > 0.7
     assert fitted.baseline_score_ == 0.5
-    assert "deviance (D²)" in dict(facts(fitted, seconds=1.0))["explained"]
+    assert "deviance (D²)" in dict(facts(fitted, time="1 s"))["explained"]
     assert fitted.size_curve_.figure == "d2"
 
 

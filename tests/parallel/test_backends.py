@@ -20,7 +20,7 @@ from maskrank.parallel import on_dask
 from maskrank.parallel.backends import start_fits
 from maskrank.parallel.cluster import on_cluster
 from maskrank.parallel.fits import WorkerDiedError
-from maskrank.parallel.payload import Payload
+from maskrank.parallel.payload import Payload, versions
 from tests.parallel import tasks
 
 X, Y, _ = make_orange_skin(120, random_state=0)
@@ -108,10 +108,14 @@ def test_a_dask_cluster(cluster: str, tmp_path: Path) -> None:
 def test_workers_with_another_version_are_refused(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("maskrank", "torch"):
         with monkeypatch.context() as patch:
-            patch.setattr(on_dask, "versions", lambda name=name: {name: "99.1"})
+            patch.setattr(on_dask, "versions", lambda name=name: {**versions(), name: "99.1"})
             theirs = version(name).partition("+")[0]
             with pytest.raises(ImportError, match=rf"worker tcp://\S+ has {name} {theirs}, and 99\.1 is needed"):
                 on_cluster(cluster).__enter__()
+    monkeypatch.setattr(on_dask, "PACKAGES", ("no-such-package",))
+    monkeypatch.setattr(on_dask, "versions", lambda: {"no-such-package": "1.0"})
+    with pytest.raises(ImportError, match=r"worker tcp://\S+ has no no-such-package, and 1\.0 is needed"):
+        on_cluster(cluster).__enter__()
 
 
 def test_a_worker_that_joins_late_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,8 +60,8 @@ class Outputs:
     def show(self, show: Callable[[Console], None]) -> None:
         """Print what people read, once."""
         if not self._shown:
-            self._shown = True
             self._printing(lambda: show(console(stderr=self._to_stdout)))
+            self._shown = True  # a stop in the middle shows it again
 
     def write(self, kind: str, content: Callable[[], str | Iterable[str]], *, or_print: bool = False) -> None:
         """Write an output that was asked for, whole or part by part.
@@ -75,7 +75,7 @@ class Outputs:
             return
         path = self._paths[kind]
         if path in _STANDARD_OUTPUT:
-            self._done.append(kind)
+            self._done.append(kind)  # half of it twice would be worse than half of it
             self._printing(lambda: print_text(content()))
         else:
             made = content()  # an error of what is made is none of the file
@@ -104,13 +104,13 @@ class Outputs:
             raise typer.Exit(1)
 
     def _file(self, kind: str, write: Callable[[], None]) -> None:
-        self._done.append(kind)
         try:
             write()
         except OSError as error:
             self._problems.append(str(error))
         else:
             self._written.append(self._paths[kind])
+        self._done.append(kind)  # a stop in the middle writes it again
 
     def _printing(self, show: Callable[[], None]) -> None:
         from maskrank.terminal.standard_output import OutputError, flush_output

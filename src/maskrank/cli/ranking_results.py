@@ -65,10 +65,12 @@ class RankingResults:
 
     def leave(self) -> str:
         """Show and write what there is, and say what is finished; the fit may be done or not."""
-        if self._seconds is not None:
-            self._give(self._model, self._seconds, in_haste=True)
-            return "the fit is done"
         finished = finished_part(self._model)
+        if finished is None:
+            if not hasattr(self._model, "result_"):
+                return ""
+            self._give(self._model, self._seconds or time.perf_counter() - self._started, in_haste=True)
+            return "the fit is done"
         if finished.model is not None:
             self._give(finished.model, finished.seconds, stopped=str(finished), in_haste=True)
         else:

@@ -167,10 +167,10 @@ def unfitted_when_stopped(fit: Fit) -> Fit:
     return run  # type: ignore[return-value]
 
 
-def finished_part(model: Any) -> Finished:
-    """What a fit has finished, while it runs or after it was stopped."""
+def finished_part(model: Any) -> Finished | None:
+    """What a fit has finished, while it runs or after it was stopped; None before it begins and when it is done."""
     course = vars(model).get("_course")
-    finished: Finished = model.finished_ if course is None else course.finished()
+    finished: Finished | None = vars(model).get("finished_") if course is None else course.finished()
     return finished
 
 

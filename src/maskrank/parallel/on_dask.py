@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -39,7 +39,7 @@ class OnDask(Fits):
 
     def _is_shared(self, path: Path) -> bool:
         here = stamp(path)
-        return all(there == here for there in self._client.run(stamp, path).values())
+        return all(there == here for there in self._client.run(stamp, path, on_error="return").values())
 
     def _submit(self, places: Iterable[int]) -> None:
         self._n_workers = self.workers
@@ -118,15 +118,15 @@ def check_workers(client: Client) -> None:
         A worker has another version of Python, maskrank or torch, or none.
     """
     ours = {"Python": _minor(platform.python_version()), **versions()}
-    theirs: dict[str, dict[str, str]] = {
-        worker: {"Python": _minor(found)} for worker, found in client.run(platform.python_version).items()
-    }
-    for name in PACKAGES:
-        for worker, found in client.run(version, name, on_error="return").items():
-            if worker in theirs:
-                theirs[worker][name] = found.partition("+")[0] if isinstance(found, str) else "missing"
-    for worker, found in theirs.items():
-        check_versions(dict.fromkeys(ours, "missing") | found, ours, f"the worker {worker}")
+    answers = {"Python": client.run(platform.python_version, on_error="return")}
+    answers |= {name: client.run(version, name, on_error="return") for name in PACKAGES}
+    for name, of_workers in answers.items():
+        for worker, found in of_workers.items():
+            if isinstance(found, PackageNotFoundError):
+                raise ImportError(f"the worker {worker} has no {name}, and {ours[name]} is needed, as here")
+            if isinstance(found, str):  # any other error is that of a worker that is ending
+                there = _minor(found) if name == "Python" else found.partition("+")[0]
+                check_versions({name: there}, {name: ours[name]}, f"the worker {worker}")
 
 
 def _minor(python: str) -> str:

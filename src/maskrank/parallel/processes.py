@@ -9,6 +9,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from maskrank import interrupts
 from maskrank.parallel.fits import Deaths, Fits, died, run_task
 from maskrank.parallel.payload import Payload
 
@@ -65,6 +66,8 @@ class InProcesses(Fits):
                 found.append(result)
                 self._n_arrived += 1
         except BrokenProcessPool:
+            if interrupts.stopping():  # a stop has killed them
+                raise KeyboardInterrupt from None
             still_open = self._open - {place for place, _ in found}
             self._deaths.blame(self._begun & still_open)
             found += self._start(still_open)

@@ -26,7 +26,7 @@ def draw_rows(n_rows: int, size: int, seed: int) -> NDArray[np.int64]:
     --------
     >>> from maskrank.tables.sampling import draw_rows
     >>> draw_rows(10**6, 4, seed=0).tolist()
-    [214399, 337417, 549823, 733577]
+    [595790, 751821, 768731, 979326]
     """
     if size >= n_rows:
         return np.arange(n_rows)
