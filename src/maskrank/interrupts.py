@@ -108,24 +108,25 @@ def _leave() -> None:
 
 
 def end_process(code: int) -> NoReturn:
-    """End at once, with all child processes, without waiting for threads."""
-    end_children()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    if os.isatty(2):
-        os.write(2, b"\x1b[?25h")  # the cursor, which a progress bar hides
-    os._exit(code)
+    """End at once, with all child processes, without waiting for threads, whatever happens on the way."""
+    try:
+        end_children()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        if os.isatty(2):
+            os.write(2, b"\x1b[?25h")  # the cursor, which a progress bar hides
+    finally:
+        os._exit(code)
 
 
 def end_children() -> None:
     """Kill the processes that this one started, and, where the system lists them, theirs."""
-    for process in _descendants(os.getpid()):
-        with suppress(OSError):
-            os.kill(process, signal.SIGKILL)
     multiprocessing = sys.modules.get("multiprocessing")
-    for child in () if multiprocessing is None else multiprocessing.active_children():
-        child.kill()
+    children = [] if multiprocessing is None else [child.pid for child in multiprocessing.active_children()]
+    for process in {*_descendants(os.getpid()), *children}:
+        with suppress(OSError):
+            os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _raise_once(number: int, frame: FrameType | None) -> None:
