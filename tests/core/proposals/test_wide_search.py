@@ -120,6 +120,13 @@ def test_a_parity_of_three_is_found(kind: str, generator: torch.Generator) -> No
     assert proposed(x, y, 2, DEFAULT, TASKS[kind]).coverage == Coverage(60, 60, None)  # no room for three
 
 
+def test_triples_are_not_looked_for_where_so_few_rows_could_not_tell_them(generator: torch.Generator) -> None:
+    x, y = torch.randn((80, 200), generator=generator), torch.randint(2, (80,), generator=generator)
+    found = proposed(x, y, 3, DEFAULT).coverage
+    assert found is not None
+    assert found.in_triples is None
+
+
 def test_heavy_tails_and_correlated_columns_make_no_triple() -> None:
     config = DEFAULT.using(proposal__screening__residual_rounds=0)
     claimed = 0

@@ -138,6 +138,8 @@ class WideSearchConfig:
     min_triple_share : float
         Triples are looked for where this share of the features can be among them. Features that act only together
         are no more promising alone than others, so that few of them would be found among fewer.
+    triple_effect : float
+        Triples are looked for where rows suffice to tell one from chance that explains this share of the target.
     triple_cosine : int
         Frequency, in half periods, of the cosine of ranks that stands for a number in the product of a triple.
     """
@@ -151,6 +153,7 @@ class WideSearchConfig:
     evidence_share: float = 0.8  # not measured
     triple_level: float = 0.05  # benchmarks/wide.py triples-null
     min_triple_share: float = 0.5  # not measured
+    triple_effect: float = 0.25  # not measured
     triple_cosine: int = 1  # of a sign it keeps 0.90, the standardised values of a normal column 0.80
 
     def of_effort(self, effort: str | float) -> WideSearchConfig:

@@ -6,6 +6,7 @@ more features, and with all triples of fewer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -92,6 +93,8 @@ class WideSearch:
         assert self.coverage is not None  # pairs come first
         if min(d, self.size) < 3 or directions.shape[1] == 0 or not self._has_room(groups) or not self._screening.pairs:
             return
+        if not self._could_be_told(len(batch), d):
+            return
         ranked = univariate.argsort(descending=True, stable=True)
         n_columns = n_triple_columns(len(batch), directions.shape[1], self._config)
         widths = batch.blocks.widths.to(ranked.device)[ranked]
@@ -110,6 +113,10 @@ class WideSearch:
             self._config,
             self._workers,
         ).pursue(residual, groups, wanted)
+
+    def _could_be_told(self, n: int, d: int) -> bool:
+        """Whether n rows suffice to tell a triple of d features from the best of chance."""
+        return n * self._config.triple_effect / 2 > math.log(math.comb(d, 3) / self._config.triple_level)
 
     def _has_room(self, groups: Mapping[FeatureGroup, float]) -> bool:
         return not self._config.only_with_room or len(features_of(groups)) < self.size
