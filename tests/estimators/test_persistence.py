@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import pickle
 import struct
@@ -86,14 +87,15 @@ def saved(tmp_path: Path) -> Path:
 
 
 def rewritten(path: Path, **changes: object) -> None:
-    """Change the metadata of a model file."""
+    """Change the metadata of a model file, and its checksum with it."""
     content = path.read_bytes()
     length = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + length])
     document = json.loads(header["__metadata__"]["maskrank"]) | changes
-    header["__metadata__"]["maskrank"] = json.dumps(document)
+    header["__metadata__"] = {"maskrank": json.dumps(document), "sha256": "0" * 64}
     data = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(data)) + data + content[8 + length :])
+    altered = struct.pack("<Q", len(data)) + data + content[8 + length :]
+    path.write_bytes(altered.replace(b"0" * 64, hashlib.sha256(altered).hexdigest().encode(), 1))
 
 
 def test_an_older_format_asks_for_a_new_fit(saved: Path) -> None:
@@ -121,6 +123,20 @@ def test_metadata_that_does_not_fit_is_refused(saved: Path, changes: dict[str, o
     rewritten(saved, **changes)
     with pytest.raises(ValueError, match="is damaged"):
         load(saved)
+
+
+def test_a_file_that_was_altered_in_any_place_is_refused(saved: Path) -> None:
+    content, rng = saved.read_bytes(), np.random.default_rng(0)
+    head = 8 + struct.unpack("<Q", content[:8])[0]
+    places = [*range(12), *rng.integers(head, size=60).tolist(), *rng.integers(len(content), size=60).tolist()]
+    for place in places:
+        altered = bytearray(content)
+        altered[place] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(altered)
+        with pytest.raises(ValueError, match=r"is damaged|is not a maskrank model|maskrank"):
+            load(saved)
+    saved.write_bytes(content)
+    load(saved)
 
 
 def test_an_estimator_that_is_not_imported_is_named(saved: Path) -> None:

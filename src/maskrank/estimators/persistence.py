@@ -1,9 +1,14 @@
-"""The model file: safetensors with JSON metadata; nothing is ever unpickled, and nothing here needs torch."""
+"""The model file: safetensors with JSON metadata; nothing is ever unpickled, and nothing here needs torch.
+
+A checksum over all bytes stands in the metadata: a file that was altered in any place is refused.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 
 FORMAT = 11
 _KEY = "maskrank"
+_SEAL = "sha256"
+_UNSEALED = "0" * 64  # in the place of the checksum when it is computed
 _PREDICTOR = "predictor."
 _SUBSETS = "subset_predictor."
 
@@ -99,7 +106,8 @@ def write_model(
         arrays |= {_SUBSETS + name: tensor.numpy() for name, tensor in subset_predictor.tensors().items()}
     document = {"format": FORMAT, "version": maskrank.__version__, **specs, **document}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_atomically(path, arrays_to_bytes(contiguous, {_KEY: json.dumps(document)}))
+    content = arrays_to_bytes(contiguous, {_KEY: json.dumps(document), _SEAL: _UNSEALED})
+    write_atomically(path, _with_seal(content, hashlib.sha256(content).hexdigest()))
 
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
@@ -117,7 +125,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     try:
         document = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
         written = int(document["format"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(foreign) from error
     if written > FORMAT:
         raise ValueError(
@@ -129,11 +137,30 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
             f"{path} was written by an earlier maskrank, {document.get('version')}, in format {written}, which this "
             "one does not read: fit and save the model anew"
         )
+    if hashlib.sha256(_with_seal(content, _UNSEALED)).hexdigest() != _seal(content):
+        raise ValueError(f"{path} is damaged: it was altered after it was written (its checksum differs)")
     try:
         arrays = {name: array.copy() for name, array in arrays_from_bytes(content).items()}  # they may be changed then
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged: it ends too early or was altered ({error})") from error
     return StoredModel(path, document, arrays)
+
+
+def _seal(content: bytes) -> str | None:
+    """The checksum in the head of a file; None where there is none."""
+    found = _sealed_place(content)
+    return None if found is None else found[1].decode()
+
+
+def _with_seal(content: bytes, seal: str) -> bytes:
+    """The same bytes with another checksum."""
+    found = _sealed_place(content)
+    return content if found is None else content[: found.start(1)] + seal.encode() + content[found.end(1) :]
+
+
+def _sealed_place(content: bytes) -> re.Match[bytes] | None:
+    """Quotes within the other metadata are escaped, so that this is a name of the head itself."""
+    return re.search(rf'"{_SEAL}"\s*:\s*"([0-9a-f]{{64}})"'.encode(), content[: 8 + int.from_bytes(content[:8], "little")])
 
 
 def as_tuples(document: dict[str, Any]) -> dict[str, Any]:
