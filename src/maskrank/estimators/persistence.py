@@ -160,7 +160,8 @@ def _with_seal(content: bytes, seal: str) -> bytes:
 
 def _sealed_place(content: bytes) -> re.Match[bytes] | None:
     """Quotes within the other metadata are escaped, so that this is a name of the head itself."""
-    return re.search(rf'"{_SEAL}"\s*:\s*"([0-9a-f]{{64}})"'.encode(), content[: 8 + int.from_bytes(content[:8], "little")])
+    head = content[: 8 + int.from_bytes(content[:8], "little")]
+    return re.search(rf'"{_SEAL}"\s*:\s*"([0-9a-f]{{64}})"'.encode(), head)
 
 
 def as_tuples(document: dict[str, Any]) -> dict[str, Any]:
