@@ -161,6 +161,8 @@ def test_a_limit_below_what_is_possible_says_the_least() -> None:
     least = memory_limit(str(caught.value).split("at least ")[1].split(" are")[0])
     assert sample_rows(least, 10**6, 100) >= 10_000
     assert size_text(least) in str(caught.value)
+    with pytest.raises(ValueError, match=size_text(bytes_in_memory(2_000 * 50_000))):
+        sample_rows(10**9, 2_000, 50_000)  # all rows fit before a sample would
 
 
 def test_a_folder_that_fits_is_read_as_a_whole(tmp_path: Path) -> None:

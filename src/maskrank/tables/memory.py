@@ -73,7 +73,7 @@ def sample_rows(limit: int, n_rows: int, n_columns: int, name: str = "memory_lim
     of_row = int(_OF_SAMPLE * 8 * n_columns)
     affordable = (limit - _PROCESS) // of_row
     if affordable < min(_LEAST_SAMPLED, n_rows):
-        least = _PROCESS + of_row * min(_LEAST_SAMPLED, n_rows)
+        least = min(_PROCESS + of_row * min(_LEAST_SAMPLED, n_rows), bytes_in_memory(n_rows * n_columns))
         raise ValueError(
             f"{name}: {size_text(limit)} are too little for a table of {n_columns:,} columns: at least "
             f"{size_text(least)} are needed"
