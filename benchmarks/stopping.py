@@ -100,6 +100,8 @@ def is_kept(last: str, shown: str, said: str, folder: Path) -> bool:
     nothing = "no features are chosen" in last or last == "maskrank: stopped" or (fits and fits[1] == "0")
     if nothing:
         return names == [] and shown == ""
+    if not file.exists():
+        return False
     document = json.loads(file.read_text())
     if fits:
         return not document["complete"] and len(document["fits"]) == int(fits[1]) and bool(shown)
@@ -119,9 +121,10 @@ def stops(table: Path, moments: int, seed: int) -> Iterator[str]:
             started = time.perf_counter()
             start(command_line(name, table, Path(place))).communicate()
             whole = time.perf_counter() - started
-        found = [stop(name, table, float(after)) for after in random.uniform(EARLIEST, whole, moments)]
-        for one in found:
-            print(f"{name} after {one.after:.1f} s: {one}", file=sys.stderr, flush=True)
+        found = []
+        for after in random.uniform(EARLIEST, whole, moments):
+            found.append(stop(name, table, float(after)))
+            print(f"{name}: {found[-1]}", file=sys.stderr, flush=True)
         real = [one for one in found if one.said.startswith("maskrank: stopped")]
         yield (
             f"| `{' '.join(COMMANDS[name])}` | {whole:.0f} s | {len(real)} | {sum(one.code == 130 for one in real)} | "

@@ -22,6 +22,7 @@ from typing import NoReturn
 
 STOPPED = 130  # exit code
 _REACTION = 0.6  # seconds that the main thread has to react to a signal
+_HEAD_START = 0.1  # seconds that the main thread has until its child processes are gone
 _LIMIT = 1.8  # seconds after a signal when the process ends, whatever is still to be written
 
 _TIDY_UP = "ignore:resource_tracker:UserWarning"  # joblib's process that tidies up behind a stop need not warn of it
@@ -100,7 +101,6 @@ def _leave() -> None:
     if not _stop.claimed.acquire(blocking=False):
         threading.Event().wait()
     try:
-        end_children()
         for leave in _stop.leavers[-1:]:
             _stop.finished = leave()
     finally:
@@ -144,6 +144,8 @@ def _watch(receiver: socket.socket, sender: socket.socket) -> None:
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)  # wakes it up
     threading.Thread(target=_end_at, args=(started + _LIMIT,), daemon=True).start()
+    time.sleep(_HEAD_START)
+    end_children()  # they would compete for the processor, and be waited for
     while time.monotonic() < started + _REACTION:
         if _stop.claimed.locked():
             return
