@@ -51,6 +51,7 @@ FitsResults.told = stopping
 """
 MAIN = """
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for jobs in the background
 from maskrank.__main__ import main
 main()
 """

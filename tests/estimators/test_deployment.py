@@ -87,7 +87,7 @@ def test_a_damaged_model_is_said_to_be_so(tmp_path: Path) -> None:
     DualNetRegressor(2, max_batches=8, random_state=0).fit(X, SIGNAL).save(tmp_path / "m")
     content = (tmp_path / "m").read_bytes()
     (tmp_path / "m").write_bytes(content.replace(b'\\"kind\\": \\"mlp\\"', b'\\"kind\\": \\"mlq\\"'))
-    with pytest.raises(ValueError, match="is damaged: its parts do not fit together"):
+    with pytest.raises(ValueError, match="is damaged: it was altered after it was written"):
         read_deployed(tmp_path / "m")
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         read_deployed(tmp_path / "nothing")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 from maskrank.core.config import EncodingConfig
@@ -145,9 +144,11 @@ class NormalScores:
     @classmethod
     def learn(cls, source: int, values: Array, max_knots: int) -> NormalScores:
         """Of the training rows' values: (n,)."""
+        from scipy.special import ndtri  # not needed to predict
+
         seen, counts = np.unique(values[~np.isnan(values)].astype(np.float64), return_counts=True)
         last = counts.cumsum()
-        scores = scipy.special.ndtri((last - counts / 2) / last[-1])  # the middle rank of equal values
+        scores = ndtri((last - counts / 2) / last[-1])  # the middle rank of equal values
         if len(seen) > max_knots:
             places = np.unique(np.searchsorted(last, np.linspace(1, last[-1], max_knots)))
             seen, scores = seen[places], scores[places]
@@ -173,6 +174,8 @@ def heavy_tails(X: Array, config: EncodingConfig) -> NDArray[np.bool_]:
     They are told by the squared correlation of a column with its own normal scores: 1 for a normal column, 0.82 for an
     exponential one, 0.6 for a normal one cubed. Columns of few different values, such as flags and grades, have none.
     """
+    from scipy.special import ndtri  # not needed to predict
+
     if not config.normal_scores or len(X) < config.min_tail_rows:
         return np.zeros(X.shape[1], dtype=bool)
     rows = np.linspace(0, len(X) - 1, min(len(X), config.max_tail_rows)).astype(np.int64)
@@ -183,7 +186,7 @@ def heavy_tails(X: Array, config: EncodingConfig) -> NDArray[np.bool_]:
         some = np.flatnonzero(present == n)
         ordered = values[:n, some] / np.abs(values[:n, some]).max(axis=0).clip(np.finfo(float).tiny)
         ordered -= ordered.mean(axis=0)
-        scores = scipy.special.ndtri((np.arange(n) + 0.5) / n)
+        scores = ndtri((np.arange(n) + 0.5) / n)
         kept = (scores @ ordered) ** 2 / ((scores**2).sum() * (ordered**2).sum(axis=0)).clip(np.finfo(float).tiny)
         several = (np.diff(ordered, axis=0) > 0).sum(axis=0) + 1 >= config.min_tail_values
         heavy[some] = several & (kept < config.normal_share)

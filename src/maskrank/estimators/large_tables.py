@@ -14,6 +14,7 @@ from maskrank.core.data.weights import normalised
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.predictor.passes import RowBatch, train_in_passes
 from maskrank.core.recorder import Callback, Recorder
+from maskrank.estimators.deployment import answers_of
 from maskrank.estimators.fitting import Part, Trained, target_tensor
 from maskrank.estimators.preparation import resolve_seed, torch_threads
 from maskrank.estimators.scaling import Array
@@ -232,7 +233,8 @@ def learn_others(
     if bool(trained.unseen.all()):  # the nets were cross-fitted: these rows can't judge the new ones
         return replace(trained, predictor=better)
     places = np.flatnonzero(model.support_)
-    held_out = torch.from_numpy(model._outputs(validation.source.select(validation.rows, places)))
+    chosen = validation.source.select(validation.rows, places)
+    held_out = torch.from_numpy(answers_of(model.predictor_, model._encoding, chosen))
     return replace(trained, predictor=better, held_out=held_out)
 
 

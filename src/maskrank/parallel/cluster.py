@@ -49,7 +49,7 @@ def on_cluster(address: str) -> Iterator[list[str]]:
         if n_local is not None:
             where = stack.enter_context(
                 LocalCluster(
-                    n_workers=n_local, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    n_workers=n_local, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
                 )
             )
         try:
