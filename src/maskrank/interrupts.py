@@ -21,9 +21,9 @@ from types import FrameType
 from typing import NoReturn
 
 STOPPED = 130  # exit code
-_REACTION = 0.6  # seconds that the main thread has to react to a signal
+_REACTION = 0.5  # seconds that the main thread has to react to a signal
 _HEAD_START = 0.1  # seconds that the main thread has until its child processes are gone
-_LIMIT = 1.8  # seconds after a signal when the process ends, whatever is still to be written
+_LIMIT = 1.5  # seconds after a signal when the process ends, whatever is still to be written
 
 _TIDY_UP = "ignore:resource_tracker:UserWarning"  # joblib's process that tidies up behind a stop need not warn of it
 
