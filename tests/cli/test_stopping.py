@@ -52,6 +52,7 @@ FitsResults.told = stopping
 MAIN = """
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for jobs in the background
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # and what started this one may have blocked it
 from maskrank.__main__ import main
 main()
 """

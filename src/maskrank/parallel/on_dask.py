@@ -17,6 +17,8 @@ from maskrank.parallel.payload import PACKAGES, Payload, check_versions, stamp, 
 if TYPE_CHECKING:
     from distributed import Client
 
+_RETURN = 120  # seconds within which workers that died have to come back, where none is left
+
 
 class OnDask(Fits):
     """Fits on the workers of a Dask cluster, as many at a time as it has.
@@ -43,7 +45,7 @@ class OnDask(Fits):
 
     def _submit(self, places: Iterable[int]) -> None:
         self._n_workers = self.workers
-        data = self._client.scatter(self._payload, broadcast=True, hash=False)
+        data = self._client.scatter(self._payload, broadcast=True, hash=False, timeout=_RETURN)
         name = f"maskrank-fit-{uuid4().hex}"
         self._futures = {
             self._client.submit(run_task, data, self._tasks[place], key=f"{name}-{place}", pure=False): place
