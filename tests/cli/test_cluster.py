@@ -63,6 +63,6 @@ def test_without_dask_the_extra_is_named(table: str, monkeypatch: pytest.MonkeyP
     assert fail("compare", table, "--cluster", "local:2").endswith('pip install "maskrank[cluster]"')
 
 
-def test_a_single_fit_needs_no_cluster(table: str) -> None:
-    line = fail("rank", table, "--target", "y", "--cluster", "local:1")
-    assert "goes with --repeats" in line
+def test_a_single_fit_is_told_that_it_needs_no_cluster(table: str) -> None:
+    done = CliRunner().invoke(app, ["rank", table, "--target", "nothing", "--cluster", "local:1"])
+    assert "--repeats makes many fits" in done.stderr.splitlines()[0]

@@ -13,11 +13,15 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+import torch
 
 from maskrank import DualNetClassifier
+from maskrank.core.proposals.top_list import Runner, Workers, in_turn
+from maskrank.core.proposals.wide_pairs import strongest_pairs
 from maskrank.datasets import make_orange_skin
 from maskrank.parallel import on_dask
 from maskrank.parallel.backends import start_fits
+from maskrank.parallel.blocks import block_runner
 from maskrank.parallel.cluster import on_cluster
 from maskrank.parallel.fits import WorkerDiedError
 from maskrank.parallel.payload import Payload, versions
@@ -50,6 +54,23 @@ def finished(work: Callable[[Any], Any], numbers: list[int], n_jobs: int = 1) ->
     return [found[place] for place in range(len(numbers))]
 
 
+def pairs(run_blocks: Runner) -> list[list[int]]:
+    """The strongest pairs of 2,500 columns, in six blocks."""
+    generator = torch.Generator().manual_seed(0)
+    columns = torch.randn(2500, 30, generator=generator).sign() / 30**0.5
+    found = strongest_pairs(
+        columns,
+        torch.arange(2500),
+        torch.nn.functional.normalize(columns[7] * columns[2300], dim=0).unsqueeze(1),
+        n_pairs=20,
+        min_strength=0.0,
+        max_correlation=0.9,
+        workers=Workers(run_blocks),
+    )
+    assert found[0].tolist() == [7, 2300]
+    return [list(pair) for pair in found.tolist()]
+
+
 def check(work_of: Callable[[], dict[str, np.ndarray]], n_jobs: int = 1) -> None:
     """What holds on every backend of several processes."""
     assert same(work_of(), repeated())
@@ -61,6 +82,7 @@ def check(work_of: Callable[[], dict[str, np.ndarray]], n_jobs: int = 1) -> None
     assert tasks.Table.packed == 1
     assert finished(tasks.threads, [0, 1], n_jobs) == [(1, 1), (1, 1)]
     assert finished(tasks.nested, [0, 1], n_jobs) == [[0, 0], [0, 0]]
+    assert pairs(block_runner(2)) == pairs(in_turn)
     with pytest.raises(KeyError, match="task 0"):
         finished(tasks.fail, [0, 0, 0], n_jobs)
 

@@ -18,6 +18,7 @@ Cluster = Annotated[
         "machine; as many at a time as it has workers.",
     ),
 ]
+_ONE_FIT = "one fit has only its search over the pairs of a very wide table to share; --repeats makes many fits"
 
 
 def many_fits(command: Callable[..., None]) -> Callable[..., None]:
@@ -29,11 +30,11 @@ def many_fits(command: Callable[..., None]) -> Callable[..., None]:
         if address is None:
             command(*args, **options)
             return
-        if options.get("repeats") == 0:
-            raise ValueError(f"--cluster {address} goes with --repeats: one fit runs in one process")
         from maskrank.parallel.cluster import on_cluster
 
         with on_cluster(address) as warnings:
+            if options.get("repeats") == 0:
+                warnings = [*warnings, _ONE_FIT]
             Voice(quiet=options["quiet"], verbose=options["verbose"]).warn(warnings)
             command(*args, **options)
 

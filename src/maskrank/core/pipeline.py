@@ -33,7 +33,7 @@ from maskrank.core.method.training import DualNetTrainer, train_dual_net
 from maskrank.core.predictor.deployment import Deployed, deploy
 from maskrank.core.proposals.registry import propose
 from maskrank.core.proposals.screening import screen_single_features
-from maskrank.core.proposals.top_list import Workers
+from maskrank.core.proposals.top_list import Runner, Workers, in_turn
 from maskrank.core.recorder import History, Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.ranking import Ranking, rank_features
@@ -94,7 +94,7 @@ def fit_dual_net(
     net: OwnNet | None = None,
     learn_all: bool = False,
     test_signal: bool = False,
-    n_threads: int = 1,
+    run_blocks: Runner = in_turn,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
     store: Store | None = None,
 ) -> DualNetResult:
@@ -112,8 +112,8 @@ def fit_dual_net(
         Whether, when all is decided, the predictor and a reselection may learn from the validation rows, too.
     test_signal : bool
         Whether to test if anything predicts the target. The test has a generator of its own: nothing depends on it.
-    n_threads : int
-        Of a search over very many pairs or triples; the result does not depend on it.
+    run_blocks : Runner
+        Computes the blocks of a search over very many pairs or triples; the result does not depend on it.
     store : Store, optional
         Keeps the results of stages and the states of long loops. The same call with what a store holds goes on from it.
     """
@@ -128,7 +128,7 @@ def fit_dual_net(
         test = fit.stage("propose", partial(SignalTest.begin, task, rows, validation, config, seed))
     if size == len(features):
         return _score_all(task, rows, validation, features, config, generator, net, learn_all, fit, test)
-    workers = Workers(n_threads, recorder.share)
+    workers = Workers(run_blocks, recorder.share)
     proposal = fit.stage(
         "propose", partial(propose, task, rows, size, config=config, generator=generator, workers=workers)
     )

@@ -22,6 +22,7 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.method.construction import OwnNet
 from maskrank.core.method.tasks import Task
 from maskrank.core.pipeline import fit_dual_net
+from maskrank.core.proposals.top_list import Runner, in_turn
 from maskrank.core.recorder import Progress, Recorder
 from maskrank.core.scoring.measurement import MeasuredScores, measure_scores
 from maskrank.core.scoring.size_curve import SizeCurve
@@ -39,7 +40,7 @@ def choose_size(
     generator: torch.Generator,
     net: OwnNet | None = None,
     learn_all: bool = False,
-    n_threads: int = 1,
+    run_blocks: Runner = in_turn,
     callbacks: Sequence[Callable[[Progress], Any]] = (),
     store: Store | None = None,
 ) -> SizeCurve:
@@ -49,8 +50,8 @@ def choose_size(
     ----------
     bound : int
         The largest size; less than the number of features.
-    n_threads : int
-        Of a search over very many pairs or triples.
+    run_blocks : Runner
+        Computes the blocks of a search over very many pairs or triples.
     store : Store, optional
         Keeps what is measured, as that of `fit_dual_net`.
     """
@@ -67,7 +68,7 @@ def choose_size(
             generator=generator,
             net=net,
             learn_all=learn_all,
-            n_threads=n_threads,
+            run_blocks=run_blocks,
             callbacks=callbacks,
             store=None if store is None else store.within("widest"),
         )

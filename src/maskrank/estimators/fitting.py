@@ -37,6 +37,7 @@ from maskrank.estimators.row_groups import split_groups
 from maskrank.estimators.scaled_table import ScaledTable, scale_table
 from maskrank.estimators.scaling import Array, Columns, Scaling, as_columns
 from maskrank.estimators.sources import Source, open_source
+from maskrank.parallel.blocks import block_runner
 
 TargetScaling = Scaling | CumulativeHazard
 
@@ -201,7 +202,7 @@ def train(
     store: Store | None = None,
 ) -> Trained:
     """Run the core's pipeline and rank all features; with the test of whether anything predicts the target."""
-    settings, n_threads = prepared.settings, torch.get_num_threads()
+    settings, run_blocks = prepared.settings, block_runner(torch.get_num_threads())
     with _threads(settings):
         result = fit_dual_net(
             settings.task,
@@ -209,7 +210,7 @@ def train(
             scaled_rows(prepared, prepared.validation),
             size=settings.size,
             **_core_arguments(prepared),
-            n_threads=n_threads,
+            run_blocks=run_blocks,
             generator=generator,
             callbacks=callbacks,
             test_signal=test_signal,
@@ -237,7 +238,7 @@ def find_size(
     store: Store | None = None,
 ) -> SizeCurve:
     """The number of features that is enough, up to the size of the settings: ``enough`` of a size curve."""
-    settings, n_threads = prepared.settings, torch.get_num_threads()
+    settings, run_blocks = prepared.settings, block_runner(torch.get_num_threads())
     with _threads(settings):
         return choose_size(
             settings.task,
@@ -245,7 +246,7 @@ def find_size(
             scaled_rows(prepared, prepared.validation),
             bound=settings.size,
             **_core_arguments(prepared),
-            n_threads=n_threads,
+            run_blocks=run_blocks,
             generator=generator,
             callbacks=callbacks,
             store=store,

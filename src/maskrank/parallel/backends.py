@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from joblib import effective_n_jobs, parallel_config
-from joblib.parallel import SequentialBackend, get_active_backend
+from joblib.parallel import ParallelBackendBase, SequentialBackend, get_active_backend
 
 from maskrank.parallel.fits import Fits, InThisProcess
 from maskrank.parallel.processes import InProcesses
@@ -29,13 +29,11 @@ def start_fits(work: Callable[[Any], Any], tasks: Sequence[Any], *, n_jobs: int 
         As joblib counts them; None takes what the context says, or 1.
     """
     backend, of_context = get_active_backend()
-    home = type(backend).__module__
-    if home == "joblib._dask":
-        from maskrank.parallel.on_dask import OnDask, is_worker, workers_are_threads
+    if _is_dask(backend):
+        from maskrank.parallel.on_dask import OnDask, is_worker
 
-        if not workers_are_threads(backend.client):
-            return InThisProcess(work, tasks) if is_worker() else OnDask(backend.client, work, tasks)
-    if home.startswith("ray."):
+        return InThisProcess(work, tasks) if is_worker() else OnDask(backend.client, work, tasks)
+    if _is_ray(backend):
         from maskrank.parallel.on_ray import OnRay
 
         return OnRay(work, tasks)
@@ -45,3 +43,26 @@ def start_fits(work: Callable[[Any], Any], tasks: Sequence[Any], *, n_jobs: int 
     if processes < 2 or isinstance(backend, SequentialBackend):
         return InThisProcess(work, tasks)
     return InProcesses(work, tasks, processes)
+
+
+def has_cluster() -> bool:
+    """Whether fits that are started here would run on a cluster."""
+    backend, _ = get_active_backend()
+    if _is_dask(backend):
+        from maskrank.parallel.on_dask import is_worker
+
+        return not is_worker()
+    return _is_ray(backend)
+
+
+def _is_dask(backend: ParallelBackendBase) -> bool:
+    """Whether it is a Dask cluster whose workers are processes."""
+    if type(backend).__module__ != "joblib._dask":
+        return False
+    from maskrank.parallel.on_dask import workers_are_threads
+
+    return not workers_are_threads(backend.client)
+
+
+def _is_ray(backend: ParallelBackendBase) -> bool:
+    return type(backend).__module__.startswith("ray.")

@@ -42,7 +42,7 @@ def on_cluster(address: str) -> Iterator[list[str]]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise ImportError('a cluster needs Dask: pip install "maskrank[cluster]"') from None
-    from maskrank.parallel.on_dask import check_workers
+    from maskrank.parallel.on_dask import check_workers, warm_up
 
     with ExitStack() as stack:
         where: str | LocalCluster = address
@@ -59,6 +59,7 @@ def on_cluster(address: str) -> Iterator[list[str]]:
         stack.enter_context(client)
         _await_workers(client, address)
         check_workers(client)
+        stack.enter_context(warm_up(client))
         stack.enter_context(parallel_config(backend="dask", client=client))
         yield _warnings(client)
 

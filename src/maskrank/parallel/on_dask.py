@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,6 +131,20 @@ def check_workers(client: Client) -> None:
             if isinstance(found, str):  # any other error is that of a worker that is ending
                 there = _minor(found) if name == "Python" else found.partition("+")[0]
                 check_versions({name: there}, {name: ours[name]}, f"the worker {worker}")
+
+
+@contextmanager
+def warm_up(client: Client) -> Iterator[None]:
+    """Let every worker import what fits need, while the block goes on: here the table is read meanwhile."""
+    name = f"maskrank-import-{uuid4().hex}"
+    importing = [
+        client.submit(import_module, "maskrank.estimators", workers=[worker], key=f"{name}-{place}", pure=False)
+        for place, worker in enumerate(client.nthreads())
+    ]
+    try:
+        yield
+    finally:
+        client.cancel(importing)
 
 
 def _minor(python: str) -> str:

@@ -5,7 +5,7 @@ import threading
 import pytest
 import torch
 
-from maskrank.core.proposals.top_list import Offer, TopList, Workers
+from maskrank.core.proposals.top_list import Offer, TopList, Workers, in_threads
 
 
 def test_the_list_holds_the_strongest_in_whatever_order_they_are_offered(generator: torch.Generator) -> None:
@@ -43,6 +43,6 @@ def test_blocks_come_in_their_order_and_the_share_done_rises_to_one(n_threads: i
     def work(number: int) -> Offer:
         return torch.tensor([float(number)]), torch.tensor([[number]])
 
-    offers = list(Workers(n_threads, tell).run("pairs", work, [1.0, 2.0, 1.0]))
+    offers = list(Workers(in_threads(n_threads), tell).run("pairs", work, [1.0, 2.0, 1.0]))
     assert [float(strength) for strength, _ in offers] == [0, 1, 2]
     assert told == [("pairs", 0.25), ("pairs", 0.75), ("pairs", 1.0)]

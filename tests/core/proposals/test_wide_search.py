@@ -15,7 +15,7 @@ from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTas
 from maskrank.core.proposals.proposal import Coverage, Proposal
 from maskrank.core.proposals.registry import propose
 from maskrank.core.proposals.statistics import chi_squared_of, standardised, target_directions, wilson_hilferty
-from maskrank.core.proposals.top_list import Workers
+from maskrank.core.proposals.top_list import Workers, in_threads
 from maskrank.core.proposals.triples import n_triple_columns, strongest_triples
 from maskrank.core.proposals.wide_pairs import n_wide_columns, strongest_pairs
 
@@ -45,7 +45,7 @@ def test_the_strongest_pairs_and_triples_are_those_of_all(
     directions, columns = directions_of(kind, x), standardised(x.t(), 3.0)
     owner = torch.arange(24)
     owner[23] = 22  # two columns of one feature: no pair
-    settings: dict[str, Any] = {"min_strength": 0.0, "max_correlation": 0.8, "workers": Workers(n_threads)}
+    settings: dict[str, Any] = {"min_strength": 0.0, "max_correlation": 0.8, "workers": Workers(in_threads(n_threads))}
     alike = {(1, 20), (22, 23)}
     for width, found in (
         (2, strongest_pairs(columns, owner, directions, n_pairs=9, **settings)),
@@ -93,7 +93,9 @@ def test_a_pair_beyond_the_screen_is_found_by_the_wide_search_alone(kind: str, g
     quick = proposed(x, y, 2, config.using(proposal__wide__pair_flops=0.0), TASKS[kind])
     assert (7, 290) not in quick.evidence
     assert quick.coverage == Coverage(300, 20, None)
-    found = proposed(x, y, 2, config, TASKS[kind], workers=Workers(2, lambda what, done: told.append((what, done))))
+    found = proposed(
+        x, y, 2, config, TASKS[kind], workers=Workers(in_threads(2), lambda what, done: told.append((what, done)))
+    )
     assert next(iter(found.evidence)) == (7, 290)
     assert found.coverage == Coverage(300, 300, None)
     assert {what for what, _ in told} == {"pairs, by products", "pairs, by cosines"}

@@ -1,4 +1,4 @@
-"""A bounded list of the strongest tuples of columns, filled by blocks of products that threads compute side by side."""
+"""A bounded list of the strongest tuples of columns, filled by blocks of products that are computed side by side."""
 
 from __future__ import annotations
 
@@ -15,23 +15,42 @@ _ROUGH = 0.97  # of the floor: a sum of products in half precision is off by les
 Offer = tuple[Tensor, Tensor]  # strengths (m,), and the places of the columns (m, w)
 
 
+Block = Callable[[int], Offer]  # what a numbered block of products has to offer
+Runner = Callable[[Block, int], Iterator[Offer]]  # offers of the blocks 0, 1, ... up to a number, in this order
+
+
+def in_turn(block: Block, n_blocks: int) -> Iterator[Offer]:
+    """Runs one block after the other."""
+    return map(block, range(n_blocks))
+
+
+def in_threads(n_threads: int) -> Runner:
+    """Runs so many blocks at a time in this process."""
+
+    def run(block: Block, n_blocks: int) -> Iterator[Offer]:
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield from pool.map(block, range(n_blocks))
+
+    return run
+
+
 @dataclass(frozen=True)
 class Workers:
     """Who computes blocks, and who is told of it.
 
     Attributes
     ----------
-    n_threads : int
-        Blocks computed at the same time. The result does not depend on it.
+    run_blocks : Runner
+        The result does not depend on it.
     tell : callable, optional
         Called with what is looked for, and the share of the work that is done.
     """
 
-    n_threads: int = 1
+    run_blocks: Runner = in_turn
     tell: Callable[[str, float], None] | None = None
 
-    def run(self, what: str, work: Callable[[int], Offer], costs: Sequence[float]) -> Iterator[Offer]:
-        """What ``work`` gives for 0, 1, ... in this order.
+    def run(self, what: str, block: Block, costs: Sequence[float]) -> Iterator[Offer]:
+        """What each block offers, in their order.
 
         Parameters
         ----------
@@ -41,12 +60,11 @@ class Workers:
             What each block takes, in any unit.
         """
         done, total = 0.0, sum(costs)
-        with ThreadPoolExecutor(max(1, self.n_threads)) as pool:
-            for offer, cost in zip(pool.map(work, range(len(costs))), costs, strict=True):
-                yield offer
-                done += cost
-                if self.tell is not None:
-                    self.tell(what, done / total)
+        for offer, cost in zip(self.run_blocks(block, len(costs)), costs, strict=True):
+            yield offer
+            done += cost
+            if self.tell is not None:
+                self.tell(what, done / total)
 
 
 class TopList:
@@ -87,7 +105,8 @@ class TopList:
         """Products of a column on the left with one on the right that may enter the list; of very many, the strongest.
 
         Strengths are sums of squared overlaps with the directions. All of a block are computed in half precision, where
-        that is faster, and those of the candidates again.
+        that is faster, and those of the candidates again, in double precision: rounded, they are the same whichever
+        candidates they are computed with, so that equal ones stay equal.
 
         Parameters
         ----------
@@ -115,7 +134,7 @@ class TopList:
             best = rough.flatten().topk(limits.OFFERED, sorted=False).indices
             found = torch.stack([best // rough.shape[1], best % rough.shape[1]], dim=1)
         parts = [
-            ((left[some[:, 0]] * right[some[:, 1]]) @ directions).square().sum(dim=1)
+            ((left[some[:, 0]].double() * right[some[:, 1]]) @ directions.double()).square().sum(dim=1).float()
             for some in torch.split(found, max(1, limits.SCREENED // len(directions)))
         ]
         strengths = torch.cat(parts)
