@@ -26,6 +26,8 @@ def main() -> None:
             raise
         interrupts.say_stopped()
         interrupts.end_process(interrupts.STOPPED)
+    finally:
+        interrupts.ignore()
 
 
 if __name__ == "__main__":

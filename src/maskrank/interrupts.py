@@ -57,6 +57,12 @@ def listen() -> None:
     threading.Thread(target=_watch, args=(receiver, sender), daemon=True).start()
 
 
+def ignore() -> None:
+    """The work is done: a signal from now on would only turn a result that is there into an error."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def shield_children() -> None:
     """Keep the SIGINT that a terminal sends to all its processes from those that this one starts from now on.
 

@@ -181,3 +181,11 @@ def test_sweep_counts_the_folds_that_are_done(table: Path, tmp_path: Path, monke
     assert "fewest" not in result.stdout
     document = json.loads(file.read_text())
     assert (document["complete"], document["enough"], len(document["fits"])) == (False, None, 2)
+
+
+def test_a_command_that_is_done_is_no_longer_stopped() -> None:
+    """Python, when it ends, gives signals their default back: it would kill a process whose files are written."""
+    program = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGINT)\n" + MAIN
+    done = subprocess.run([sys.executable, "-c", program, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("maskrank ")
