@@ -95,7 +95,7 @@ def test_a_large_table_is_neither_copied_nor_changed(order: str, monkeypatch: py
     X = np.asarray(r.standard_normal((300, 40_000), dtype=np.float32), order=order)  # type: ignore[call-overload]
     X.flags.writeable = False
     tracemalloc.start()
-    DualNetClassifier(5, max_batches=8, random_state=0).fit(X, X[:, 7] > 0)
+    DualNetClassifier(5, max_batches=8, search_effort="quick", random_state=0).fit(X, X[:, 7] > 0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.nbytes  # a copy in 64 bits would be twice as much
@@ -188,7 +188,7 @@ for row in X:
 y = X[:, 3] > 0
 before, most = own_memory(), [0]
 watch = lambda progress: most.append(own_memory())
-DualNetClassifier(20, max_batches=16, random_state=0, callbacks=(watch,)).fit(X, y)
+DualNetClassifier(20, max_batches=16, search_effort="quick", random_state=0, callbacks=(watch,)).fit(X, y)
 print((max(*most, own_memory()) - before) / X.nbytes)
 """
     if not Path("/proc/self/status").exists():

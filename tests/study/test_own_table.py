@@ -8,9 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
+from maskrank.core.config import DEFAULT, PRESETS
 from maskrank.datasets import make_ring
 from maskrank.study.own_table import compare_methods, comparison_rows, smallest_size
 from maskrank.tables import Table
+
+
+@pytest.fixture(autouse=True)
+def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = DEFAULT.using(max_batches=320, phase1_batches=200, predictor__cycles=(100,))
+    monkeypatch.setitem(PRESETS, "default", quick)
 
 
 @pytest.fixture
