@@ -5,7 +5,8 @@ of the first: the JSON of `rank`, the fits of `sweep` and `study` with their sco
 cluster is a scheduler and two workers, started by Dask's own commands; in the last run of each command one of its
 workers is killed with -9 after a third of the time. Prints tables in Markdown, and writes them with --out.
 
-Usage: python benchmarks/cluster.py [--commands rank,sweep,study] [--backends one,loky,dask,ray,killed] [--out FILE]
+Usage: python benchmarks/cluster.py [--commands rank,sweep,study] [--backends one,loky,dask,ray,killed] [--rounds N]
+       [--out FILE]
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -135,31 +138,35 @@ def _timeless(value: Any) -> Any:
     return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
-def measure(name: str, backends: list[str], folder: Path, address: str) -> list[list[str]]:
-    """Lines of the table of one command."""
-    lines: list[list[str]] = []
-    first, seconds = None, dict[str, float]()
-    for backend in backends:
-        place = folder / f"{name}-{backend}"
+def measure(name: str, backends: list[str], folder: Path, address: str, rounds: int) -> list[list[str]]:
+    """Lines of the table of one command; the backends take turns, so that a busy hour is shared by all of them."""
+    first, same = None, dict.fromkeys(backends, "yes")
+    seconds: dict[str, list[float]] = {backend: [] for backend in backends}
+    for number, backend in product(range(rounds), backends):
+        place = folder / f"{name}-{backend}-{number}"
         place.mkdir()
         X, y, _ = make_orange_skin(300, random_state=0)
         pd.DataFrame(X).add_prefix("x").assign(y=y).to_csv(place / "skin.csv", index=False)
-        seconds[backend] = run(backend, COMMANDS[name], place, address, seconds.get("dask", 60.0) / 3)
+        kill_after = min(seconds.get("dask") or [60.0]) / 3
+        seconds[backend].append(run(backend, COMMANDS[name], place, address, kill_after))
         found = results(place)
         first = found if first is None else first
-        ratio = f"{seconds[backend] / seconds['loky']:.2f}" if "loky" in seconds else ""
-        same, load = "yes" if found == first else "NO", f"{os.getloadavg()[1]:.0f}"
-        lines.append([name, BACKENDS[backend], same, f"{seconds[backend]:.0f}", ratio, load])
-        print(lines[-1], file=sys.stderr, flush=True)
+        if found != first:
+            same[backend] = "NO"
+        print(name, backend, same[backend], f"{seconds[backend][-1]:.1f} s", file=sys.stderr, flush=True)
         if backend == "killed":
             wait_for(address, 2)
-    return lines
+    load = f"{os.getloadavg()[1]:.0f}"
+    middle = {backend: median(times) for backend, times in seconds.items()}
+    ratios = {backend: f"{middle[backend] / middle['loky']:.2f}" if "loky" in middle else "" for backend in backends}
+    return [[name, BACKENDS[b], same[b], f"{middle[b]:.1f}", ratios[b], load] for b in backends]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commands", default=",".join(COMMANDS))
     parser.add_argument("--backends", default=",".join(BACKENDS))
+    parser.add_argument("--rounds", type=int, default=1, help="runs of each; seconds are their median")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     backends = given.backends.split(",")
@@ -168,7 +175,7 @@ def main() -> None:
         address = stack.enter_context(dask_cluster(folder)) if {"dask", "killed"} & set(backends) else ""
         lines: list[list[str]] = []
         for name in given.commands.split(","):
-            lines += measure(name, backends, folder, address)
+            lines += measure(name, backends, folder, address, given.rounds)
             if given.out is not None:
                 given.out.write_text(document(given, lines), encoding="utf-8")
     print(document(given, lines))
@@ -177,7 +184,8 @@ def main() -> None:
 def document(given: argparse.Namespace, lines: list[list[str]]) -> str:
     """The table, with the commands that made it."""
     names = list(dict.fromkeys(line[0] for line in lines))
-    words = f"`python benchmarks/cluster.py --commands {','.join(names)} --backends {given.backends}`"
+    options = f"--commands {','.join(names)} --backends {given.backends} --rounds {given.rounds}"
+    words = f"`python benchmarks/cluster.py {options}`"
     made = f"Commit {commit()}, Python {platform.python_version()}, {os.cpu_count()} cores."
     ran = "\n".join(f"- {name}: `maskrank {shlex.join(COMMANDS[name])}`" for name in names)
     same = f"same as on {BACKENDS[given.backends.split(',')[0]]}"
