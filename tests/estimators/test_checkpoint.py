@@ -233,6 +233,20 @@ def test_a_checkpoint_is_a_folder(tmp_path: Path) -> None:
         fitted(plain(checkpoint=5))
 
 
+def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
+    others = [tmp_path / name for name in (".env", ".settings.state", "my.state", ".git/config")]
+    for file in others:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("own")
+    unfinished = [tmp_path / name for name in (".01-search.state.x1y2", ".checkpoint.json.x1y2")]
+    for file in unfinished:
+        file.write_text("half of a st")
+    model, X, y = plain(checkpoint=tmp_path)
+    model.fit(X, y)
+    assert [file.read_text() for file in others] == ["own"] * len(others)
+    assert not any(file.exists() for file in unfinished)
+
+
 def test_a_folder_that_says_nothing_of_its_fit_is_started_anew(
     finished: tuple[Path, dict[str, Any]], kept: Path
 ) -> None:

@@ -53,8 +53,9 @@ class Folder:
             raise NotADirectoryError(f"checkpoint {path} is a file: give the name of a folder") from None
         except OSError as error:
             raise type(error)(f"checkpoint {path} can't be written: {error.strerror or error}") from error
-        for unfinished in self.path.glob(".*"):  # of a process that was ended while it wrote
-            unfinished.unlink(missing_ok=True)
+        for name in (f"*{_SUFFIX}", IDENTITY):  # of a process that was ended while it wrote
+            for unfinished in self.path.glob(f".{name}.*"):
+                unfinished.unlink(missing_ok=True)
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -81,7 +82,7 @@ class Folder:
     def remove(self, beginning: str) -> None:
         """Forget all states whose names begin so."""
         for file in self.path.glob(f"*{_SUFFIX}"):
-            if file.name.startswith(beginning):
+            if file.name.startswith(beginning) and _is_state(file):
                 file.unlink(missing_ok=True)
 
     def misfit(self, name: str, error: Exception) -> ValueError:
@@ -95,6 +96,13 @@ class Folder:
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}{_SUFFIX}"
+
+
+def _is_state(file: Path) -> bool:
+    """Whether a file is one of a checkpoint: the folder may hold others, which belong to its owner."""
+    beginning = _HEAD.partition(b"%")[0]
+    with file.open("rb") as opened:
+        return opened.read(len(beginning)) == beginning
 
 
 def _to_bytes(state: State) -> bytes:
