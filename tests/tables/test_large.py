@@ -91,6 +91,27 @@ def test_csv_is_converted_with_the_types_of_whole_columns(tmp_path: Path, monkey
         open_large(path)
 
 
+def test_long_whole_numbers_of_csv_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskrank.tables import text
+
+    monkeypatch.setattr(text, "_AT_ONCE", 12)  # two rows a part
+    path = tmp_path / "t.csv"
+    exact, long = [123456789012345678 + k for k in range(6)], 20_000_000_000_000_000
+    rows = [
+        f"{number},{short},{gap},{long + k},{2**63 + k},{k}"
+        for k, (number, short, gap) in enumerate(
+            zip(exact, [1, 2, 3, 4, 5, long], ["", "", long, long, 0.5, 0.5], strict=True)
+        )
+    ]
+    path.write_text("\n".join(["exact,short,gap,more,huge,y", *rows]) + "\n")
+    found = open_large(path).frame()
+    assert found["exact"].tolist() == exact
+    assert found["short"].tolist() == [1, 2, 3, 4, 5, long]
+    assert found["gap"].astype(float).tolist()[2:] == [long, long, 0.5, 0.5]
+    assert found["gap"].isna().tolist() == [True, True, False, False, False, False]
+    assert found["huge"].astype(float).tolist() == [float(2**63)] * 6
+
+
 def test_batches_in_random_order_hold_every_row_once(tmp_path: Path) -> None:
     table = open_large(folder_of(tmp_path / "t", data=frame().assign(a=np.arange(N))))
     said: list[tuple[int, int]] = []

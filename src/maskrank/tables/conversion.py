@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from maskrank.tables.errors import TableError
 from maskrank.tables.files import is_utf8, utf8_text
 from maskrank.tables.large import LargeTable, dataset_module, of_dataset, open_dataset
@@ -85,7 +88,7 @@ def _write_parts(layout: Layout, texts: set[str], folder: Path) -> dict[str, set
     n_parts = 0
     for part in parsed_parts(layout, dtype=dict.fromkeys(places, str)):
         for name in layout.header:
-            kinds[name].add("string" if name in texts else kind_of_part(part[name]))
+            kinds[name].add("string" if name in texts else _kind(part[name]))
         if part[layout.header[-1]].isna().any():
             kinds[layout.header[-1]].add("gaps")
         pq.write_table(pa.Table.from_pandas(part, preserve_index=False), folder / f"part-{n_parts:06}.parquet")
@@ -95,10 +98,21 @@ def _write_parts(layout: Layout, texts: set[str], folder: Path) -> dict[str, set
     return kinds
 
 
+def _kind(part: pd.Series) -> str:
+    """What a part of a column holds; "long" for whole numbers that 64-bit floats may not hold exactly."""
+    kind = kind_of_part(part)
+    return "long" if kind == "other" and part.dtype == np.int64 else kind
+
+
 def _is_mixed(kinds: set[str]) -> bool:
-    """Whether parts of a column differ in more than whole numbers, fractions and gaps."""
+    """Whether no type but text holds all parts of a column: they differ in more than whole numbers, fractions and gaps.
+
+    Long whole numbers beside fractions and gaps are among these, for they can't become fractions.
+    """
     told = kinds - {"nothing", "gaps"}
-    return len(told) > 1 and not told <= {"integer", "floating"}
+    if told <= {"integer", "long"}:
+        return "long" in told and "nothing" in kinds
+    return "other" in told or (len(told) > 1 and told != {"integer", "floating"})
 
 
 def _opened(folder: Scratch, name: str, kinds: dict[str, set[str]]) -> LargeTable:
@@ -107,7 +121,7 @@ def _opened(folder: Scratch, name: str, kinds: dict[str, set[str]]) -> LargeTabl
 
     def arrow_type(found: set[str]) -> Any:
         told = found - {"nothing", "gaps"}
-        if told == {"integer"} and "nothing" not in found:
+        if told and told <= {"integer", "long"} and "nothing" not in found:
             return pa.int64()
         return pa.string() if told == {"string"} else pa.bool_() if told == {"boolean"} else pa.float64()
 
