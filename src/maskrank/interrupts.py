@@ -28,6 +28,10 @@ _LIMIT = 1.5  # seconds after a signal when the process ends, whatever is still 
 _TIDY_UP = "ignore:resource_tracker:UserWarning"  # joblib's process that tidies up behind a stop need not warn of it
 
 
+class WorkLostError(OSError):
+    """What does the work is gone for good; what is finished is shown and written, as at a stop."""
+
+
 class _Stop:
     """The state of this process: one stop, asked for at most once."""
 
@@ -84,13 +88,15 @@ def stopping() -> bool:
 def leaving(leave: Callable[[], str]) -> Iterator[None]:
     """Inside the block, ``leave`` is what a stop does with unfinished work; it may run in another thread.
 
+    The same is done where a `WorkLostError` ends the block.
+
     It shows and writes what there is, and returns in a few words what is finished.
     """
     _stop.leavers.append(leave)
     try:
         yield
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) or stopping():
+        if isinstance(error, KeyboardInterrupt | WorkLostError) or stopping():
             _leave()
         raise
     finally:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
+from maskrank.core.config import DEFAULT, PRESETS
 from maskrank.datasets import make_orange_skin
+from maskrank.parallel.fits import ClusterLostError, Fits
 
 
 @pytest.fixture
@@ -66,3 +71,29 @@ def test_without_dask_the_extra_is_named(table: str, monkeypatch: pytest.MonkeyP
 def test_a_single_fit_is_told_that_it_needs_no_cluster(table: str) -> None:
     done = CliRunner().invoke(app, ["rank", table, "--target", "nothing", "--cluster", "local:1"])
     assert "--repeats makes many fits" in done.stderr.splitlines()[0]
+
+
+class Lost(Fits):
+    """Refits of which one is done, and then the workers are gone."""
+
+    workers = 1
+
+    def _arrived(self, wait: bool) -> list[tuple[int, Any]]:
+        if len(self._open) == 3:
+            return [(0, (np.arange(1.0, 11.0), np.arange(10.0, 0.0, -1.0)))]
+        raise ClusterLostError("the Dask scheduler does not answer any more")
+
+
+def test_what_is_finished_is_given_when_the_cluster_is_lost(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = DEFAULT.using(max_batches=24, phase1_batches=16, predictor__cycles=(20,))
+    monkeypatch.setitem(PRESETS, "default", quick)
+    monkeypatch.setattr("maskrank.parallel.repeats.start_fits", lambda work, tasks, n_jobs: Lost(tasks))
+    words = ["rank", table, "--target", "y", "--size", "4", "--repeats", "3", "--jobs", "1", "-q"]
+    done = CliRunner().invoke(app, [*words, "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 2
+    assert done.stderr == "maskrank: the Dask scheduler does not answer any more\n"
+    assert "the fit and 1 of 3 refits are done" in done.stdout
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert (document["complete"], document["size"], document["stability"]["repeats"]) == (False, 4, 1)

@@ -9,17 +9,39 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
 
+class OneCluster(NamedTuple):
+    """The address of a scheduler, and its process."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+
+
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the scheduler; a fit whose worker dies twice is given up."""
-    folder = tmp_path_factory.mktemp("cluster")
+    with started(tmp_path_factory.mktemp("cluster"), n_workers=2) as found:
+        yield found.address
+
+
+@pytest.fixture
+def short_lived(tmp_path: Path) -> Iterator[OneCluster]:
+    """A cluster of one worker whose scheduler may be killed."""
+    with started(tmp_path, n_workers=1) as found:
+        yield found
+
+
+@contextmanager
+def started(folder: Path, *, n_workers: int) -> Iterator[OneCluster]:
+    """A cluster, as long as the block goes on."""
     dask = str(Path(sys.executable).parent / "dask")
     surroundings = {
         **os.environ,
@@ -29,7 +51,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     file = folder / "scheduler.json"
     commands = [
         ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)],
-        ["worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"],
+        ["worker", "--scheduler-file", str(file), "--nworkers", str(n_workers), "--nthreads", "1", "--no-dashboard"],
     ]
     with (folder / "log").open("w") as log:
         running = [
@@ -39,10 +61,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             for words in commands
         ]
         try:
-            yield _address(file)
+            yield OneCluster(_address(file), running[0])
         finally:
             for process in reversed(running):
-                os.killpg(process.pid, signal.SIGKILL)  # with the processes that the workers run in
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # with the processes that the workers run in
                 process.wait()
 
 

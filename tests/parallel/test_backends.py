@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
@@ -23,9 +24,10 @@ from maskrank.parallel import on_dask
 from maskrank.parallel.backends import start_fits
 from maskrank.parallel.blocks import block_runner
 from maskrank.parallel.cluster import on_cluster
-from maskrank.parallel.fits import WorkerDiedError
+from maskrank.parallel.fits import ClusterLostError, WorkerDiedError
 from maskrank.parallel.payload import Payload, versions
 from tests.parallel import tasks
+from tests.parallel.conftest import OneCluster
 
 X, Y, _ = make_orange_skin(120, random_state=0)
 QUICK: dict[str, Any] = {
@@ -125,6 +127,19 @@ def test_a_dask_cluster(cluster: str, tmp_path: Path) -> None:
         zero, one, two = finished(tasks.die, [0, 1, 2])
         assert (zero, two) == (0, 2)
         assert isinstance(one, WorkerDiedError)
+
+
+def test_a_scheduler_that_dies_is_named(short_lived: OneCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maskrank.parallel.cluster._PATIENCE", 1)  # seconds for which it is looked for
+    lost = rf"^the Dask scheduler( at {short_lived.address})? does not answer any more$"
+    with on_cluster(short_lived.address):
+        with start_fits(time.sleep, [0, 600], n_jobs=1) as fits:
+            assert next(iter(fits)) == (0, None)
+            short_lived.scheduler.kill()
+            with pytest.raises(ClusterLostError, match=lost):
+                next(iter(fits))
+        with pytest.raises(ClusterLostError, match=lost):
+            start_fits(time.sleep, [0], n_jobs=1)
 
 
 def test_workers_with_another_version_are_refused(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from maskrank.core.recorder import Callback, History
 from maskrank.core.scoring import ranking as core
 from maskrank.estimators.ranking import Ranking
 from maskrank.estimators.stability import Stability
+from maskrank.interrupts import WorkLostError
 
 if TYPE_CHECKING:
     from maskrank.parallel.repeats import Repeats
@@ -140,14 +141,17 @@ class StoppingMixin:
 
 
 def unfitted_when_stopped(fit: Fit) -> Fit:
-    """A ``fit`` that leaves nothing but ``history_`` and ``finished_`` when it is interrupted, and says so."""
+    """A ``fit`` that leaves nothing but ``history_`` and ``finished_`` when it is interrupted, and says so.
+
+    The same holds where what computes its refits is lost.
+    """
 
     @wraps(fit)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._course = Course(verbose=self.verbose)
         try:
             return fit(self, *args, **kwargs)
-        except KeyboardInterrupt as stop:
+        except (KeyboardInterrupt, WorkLostError) as stop:
             self._course.close_bar()
             finished = self._course.finished()
             _unfit(self)

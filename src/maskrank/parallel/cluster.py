@@ -45,6 +45,7 @@ def on_cluster(address: str) -> Iterator[list[str]]:
     from maskrank.parallel.on_dask import check_workers, warm_up
 
     with ExitStack() as stack:
+        stack.enter_context(_without_log())
         where: str | LocalCluster = address
         if n_local is not None:
             where = stack.enter_context(
@@ -88,6 +89,18 @@ def _check_reachable(address: str) -> None:
 
 def _unreachable(address: str) -> ConnectionError:
     return ConnectionError(f"no Dask scheduler answers at {address}: is `dask scheduler` running there?")
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """A scheduler that is lost is told in one line; Dask's own log would hold many."""
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _await_workers(client: Client, address: str) -> None:

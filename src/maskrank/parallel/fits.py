@@ -13,14 +13,19 @@ import torch
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
+from maskrank.interrupts import WorkLostError
 from maskrank.parallel.payload import Payload
 
 MOST_DEATHS = 3  # of workers during one fit, after which it is not tried again
 _one_fit = threading.RLock()  # a fit may have fits of its own
 
 
-class WorkerDiedError(ChildProcessError):
+class WorkerDiedError(WorkLostError, ChildProcessError):
     """Workers died during a fit, each time that it was tried."""
+
+
+class ClusterLostError(WorkLostError, ConnectionError):
+    """The scheduler of a cluster does not answer any more."""
 
 
 class Fits(ABC):

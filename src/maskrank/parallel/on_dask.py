@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from distributed import KilledWorker, as_completed, get_worker
 
-from maskrank.parallel.fits import MOST_DEATHS, Deaths, Fits, died, run_task
+from maskrank.parallel.fits import MOST_DEATHS, ClusterLostError, Deaths, Fits, died, run_task
 from maskrank.parallel.payload import PACKAGES, Payload, check_versions, stamp, versions
 
 if TYPE_CHECKING:
@@ -34,12 +34,13 @@ class OnDask(Fits):
 
     def __init__(self, client: Client, work: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         super().__init__(tasks)
-        check_workers(client)
         self._client = client
-        self._payload = Payload(work, is_shared=self._is_shared)
         self._deaths = Deaths()
         self._alone: set[int] = set()  # tasks that are to run alone, after the others
-        self._submit(self._open)
+        with scheduler_needed(client):
+            check_workers(client)
+            self._payload = Payload(work, is_shared=self._is_shared)
+            self._submit(self._open)
 
     def _is_shared(self, path: Path) -> bool:
         here = stamp(path)
@@ -60,6 +61,10 @@ class OnDask(Fits):
         return len(self._client.nthreads())
 
     def _arrived(self, wait: bool) -> list[tuple[int, Any]]:
+        with scheduler_needed(self._client):
+            return self._next(wait)
+
+    def _next(self, wait: bool) -> list[tuple[int, Any]]:
         if not self._futures:
             self._submit([self._alone.pop()])
         if not wait and not self._arriving.has_ready():
@@ -96,12 +101,40 @@ class OnDask(Fits):
         return [(place, died()) for place in sorted(given_up)]
 
     def _stop(self, error: BaseException | None) -> None:
-        self._client.cancel(list(self._futures))
+        _cancel(self._client, list(self._futures))
+
+
+@contextmanager
+def scheduler_needed(client: Client) -> Iterator[None]:
+    """Inside the block, any error behind the loss of the scheduler is a `ClusterLostError`."""
+    address = _address(client)
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, ClusterLostError) or not _is_lost(client):
+            raise
+        raise ClusterLostError(f"the Dask scheduler{address} does not answer any more") from error
+
+
+def _is_lost(client: Client) -> bool:
+    """Whether the scheduler has left; a client tries for a while to find it again."""
+    return client.status != "running"
+
+
+def _address(client: Client) -> str:
+    return "" if client.scheduler is None else f" at {client.scheduler.address}"
+
+
+def _cancel(client: Client, futures: list[Any]) -> None:
+    """Give up what still runs, if there is anybody to tell."""
+    if not _is_lost(client):
+        client.cancel(futures)
 
 
 def workers_are_threads(client: Client) -> bool:
     """Whether the workers are threads of this process."""
-    return bool(client.scheduler.address.startswith("inproc://"))
+    with scheduler_needed(client):
+        return bool(client.scheduler.address.startswith("inproc://"))
 
 
 def is_worker() -> bool:
@@ -144,7 +177,7 @@ def warm_up(client: Client) -> Iterator[None]:
     try:
         yield
     finally:
-        client.cancel(importing)
+        _cancel(client, importing)
 
 
 def _minor(python: str) -> str:

@@ -12,6 +12,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from maskrank.core.recorder import Callback, Progress
+from maskrank.interrupts import WorkLostError
 from maskrank.parallel.backends import start_fits
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Repeats(Callback):
         self._seeds = SeedSequence(seed).spawn(n)
         self._looked = 0.0
         self._found: dict[int, tuple[Array, Array]] = {}
+        self._lost: WorkLostError | None = None
         self._verbose = verbose
         self._bar: FitsBar | None = None
 
@@ -76,9 +78,12 @@ class Repeats(Callback):
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._looked >= _LOOK:
+        if self._lost is None and now - self._looked >= _LOOK:
             self._looked = now
-            self._keep(self._fits.take())
+            try:
+                self._keep(self._fits.take())
+            except WorkLostError as error:  # of the others; the fit of this process goes on
+                self._lost = error
 
     def on_stage(self, stage: str) -> None:
         """Name a stage of the fit in this process."""
@@ -86,6 +91,8 @@ class Repeats(Callback):
 
     def results(self) -> tuple[Array, Array]:
         """Ranks and scores of all fits: (n, d) each."""
+        if self._lost is not None:
+            raise self._lost
         self._name("fits: repeats")
         self._keep([], own=1)
         for one in self._fits:
