@@ -6,8 +6,10 @@ output; what people read then goes to standard error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -93,6 +95,23 @@ class Outputs:
         if self.wants(kind):
             self._done.append(kind)
             typer.echo(f"maskrank: {self._paths[kind]} is not written: {reason}", err=True)
+
+    @contextmanager
+    def checkpoints(self) -> Iterator[None]:
+        """Inside the block, a checkpoint that can't be written is told of at the end, as a file is."""
+        from maskrank.estimators.checkpoints import CheckpointWarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, CheckpointWarning):
+                before(message, category, *place, **more)
+            elif str(message) not in self._problems:
+                self._problems.append(str(message))
+
+        with warnings.catch_warnings():
+            before = warnings.showwarning
+            warnings.simplefilter("always", CheckpointWarning)
+            warnings.showwarning = show
+            yield
 
     def finish(self, voice: Voice | None = None) -> None:
         """Tell what was written, where there is a voice, and end with exit code 1 where something could not be."""

@@ -168,7 +168,8 @@ def rank(
     if repeats and jobs != 1:
         shield_children()
     with leaving(results.leave):
-        _fit(fitted, table)
+        with outputs.checkpoints():
+            _fit(fitted, table)
         results.finish()
     outputs.finish(voice)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ _SUFFIX = ".state"
 _HEAD = b"maskrank state %08x\n"
 _KEY = "state"
 _LONG = 60  # characters of two values that are told apart by their name alone
+
+
+class CheckpointWarning(UserWarning):
+    """A state of a fit could not be kept."""
 
 
 class Folder:
@@ -72,12 +77,13 @@ class Folder:
         return _from_bytes(content)
 
     def write(self, name: str, state: State) -> None:
-        """Keep a state in place of the last of this name."""
-        file = self._file(name)
+        """Keep a state in place of the last of this name; where it can't be written, a `CheckpointWarning` says so."""
         try:
-            write_atomically(file, _to_bytes(state))
-        except OSError as error:
-            raise type(error)(f"checkpoint {file} can't be written: {error.strerror or error}") from error
+            write_atomically(self._file(name), _to_bytes(state))
+        except OSError as error:  # a full disk: the fit goes on, and what it lacks is computed again after a crash
+            reason = error.__cause__ if isinstance(error.__cause__, OSError) else error
+            text = f"checkpoint {self.path} can't be written: {reason.strerror or reason}"
+            warnings.warn(text, CheckpointWarning, stacklevel=2)
 
     def remove(self, beginning: str) -> None:
         """Forget all states whose names begin so."""
