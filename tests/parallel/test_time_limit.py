@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from maskrank.parallel.time_limit import TimeLimit, close_workers
+from tests.parallel import tasks
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +48,7 @@ def test_one_process_answers_all_calls_of_a_limit_and_of_its_copies() -> None:
     limit = TimeLimit(eval, 60.0)
     first, second = (some("__import__('os').getpid()") for some in (limit, pickle.loads(pickle.dumps(limit))))
     assert first == second != os.getpid()
+
+
+def test_a_fit_with_a_limit_has_one_thread_as_any_other() -> None:
+    assert TimeLimit(tasks.threads, 60.0)(0) == (1, 1)

@@ -20,6 +20,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
+from maskrank.parallel.fits import run_alone
+
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
     "from maskrank.parallel.time_limit import serve; serve()"
@@ -131,7 +133,7 @@ def serve() -> None:
     _answer(answers, (True, "ready"))
     while True:
         try:
-            answer = (True, work(calls.get()))
+            answer = (True, run_alone(work, calls.get()))
         except Exception as error:
             answer = (False, error)
         _answer(answers, answer)
