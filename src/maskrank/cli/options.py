@@ -9,8 +9,8 @@ import typer
 Data = Annotated[
     str,
     typer.Argument(
-        help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .xlsx or .npz file, or - for CSV on standard "
-        "input."
+        help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .arrow, .feather, .npy, .npz or .xlsx file, a "
+        "folder of Parquet or Arrow files, or - for CSV on standard input."
     ),
 ]
 Target = Annotated[list[str] | None, typer.Option(help="Name of the target column (.npz: y).")]

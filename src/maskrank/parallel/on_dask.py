@@ -134,7 +134,8 @@ def _cancel(client: Client, futures: list[Any]) -> None:
 def workers_are_threads(client: Client) -> bool:
     """Whether the workers are threads of this process."""
     with scheduler_needed(client):
-        return bool(client.scheduler.address.startswith("inproc://"))
+        address: str = client.scheduler.address
+    return address.startswith("inproc://")
 
 
 def is_worker() -> bool:
