@@ -118,7 +118,7 @@ def scheduler_needed(client: Client) -> Iterator[None]:
 
 def _is_lost(client: Client) -> bool:
     """Whether the scheduler has left; a client tries for a while to find it again."""
-    return client.status != "running"
+    return bool(client.status != "running")
 
 
 def _address(client: Client) -> str:
