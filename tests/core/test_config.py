@@ -52,8 +52,8 @@ def test_a_smaller_budget_leaves_time_for_the_search() -> None:
     assert preset("default", max_batches=90).phase1_batches == 60
     assert preset("default").phase1_batches == DEFAULT.phase1_batches
     assert preset("default", max_batches=90, phase1_batches=8).phase1_batches == 8
-    assert preset("default", max_batches=90).predictor.cycles == (90,)
-    assert preset("default", max_batches=400).predictor.cycles == (200, 200)
+    assert preset("default", max_batches=90).predictor.cycles == (80, 10)
+    assert preset("default", max_batches=400).predictor.cycles == (80, 120, 200)
 
 
 def test_wide_tables_get_a_longer_phase_one_without_screens() -> None:

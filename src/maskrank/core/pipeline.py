@@ -3,8 +3,9 @@
 propose     closed-form models suggest features, and how to search them      proposals/
 explore     Phase I of Algorithm 1: both nets learn from random subsets      method/
 search      Phase II: the selector proposes subsets, the operator answers    method/
-calibrate   the selector learns from losses on all rows; m_opt again         selection/
 tournament  candidate subsets compete with m_opt on held-out rows            selection/
+calibrate   the selector learns from losses on all rows; m_opt again, unless
+            it followed a proposal                                           selection/
 score       what each chosen feature is worth on held-out rows               scoring/
 predict     the final predictor on the chosen columns                        predictor/
 (where rows are few, predict, then choose once more on all rows, and go on)  selection/reselection
@@ -143,9 +144,10 @@ def fit_dual_net(
         everything = (rows, validation) if learn_all and policy.may_reselect else None
         del rows, validation  # of a large table, the features of the pool are enough from here on
         found = train_dual_net(trainer, features, recorder, fit)  # stages "explore" and "search"
-        optimal = fit.stage("calibrate", lambda: _with_varying(calibrate_selector(trainer, found), varying), trainer)
-        winner = fit.stage("tournament", lambda: hold_tournament(trainer, optimal, proposal), trainer)
-        recorder.found(f"tournament: {int((~torch.isin(winner, optimal)).sum())} of {size} features changed")
+        best = fit.stage("tournament", lambda: hold_tournament(trainer, found, proposal), trainer)
+        recorder.found(f"tournament: {int((~torch.isin(best, found)).sum())} of {size} features changed")
+        calibrate = partial(calibrate_selector, trainer, best, search=not proposal.groups)
+        winner = fit.stage("calibrate", lambda: _with_varying(calibrate(), varying), trainer)
         first = None
         if everything is not None and proposal.is_satisfied_by(winner.tolist()):
             first = fit.stage("predict", lambda: deploy(trainer, winner, fit, learn_all=True))

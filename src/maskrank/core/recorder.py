@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 _counter: ContextVar[Callable[[str, float], None] | None] = ContextVar("counter", default=None)  # of the stage
 
-STAGES = ("propose", "explore", "search", "calibrate", "tournament", "score", "predict")
+STAGES = ("propose", "explore", "search", "tournament", "calibrate", "score", "predict")
 
 
 @dataclass(frozen=True)

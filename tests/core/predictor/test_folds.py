@@ -58,8 +58,8 @@ def test_of_very_many_validation_rows_some_judge_and_none_is_learned_from(genera
     [
         (8, 2, 3),
         (24, 6, 5),
-        (80, 20, 10),
-        (150, 38, 8),
+        (80, 20, 5),
+        (150, 38, 5),
         (300, 75, 4),
         (410, 102, 3),
         (4000, 1000, 3),

@@ -13,6 +13,9 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.operators import MaskedModule, Operator, SubsetMLP
 from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task, subset_losses
+from maskrank.core.predictor.cycles import train_cycles
+from maskrank.core.predictor.folds import make_folds
+from maskrank.core.predictor.members import start_members
 from maskrank.core.predictor.training import FittedPredictor, fine_tune, fit_predictor, make_predictor
 from maskrank.core.recorder import Progress
 
@@ -186,17 +189,17 @@ def test_fine_tuning_never_ends_worse_on_the_validation_rows(generator: torch.Ge
 
 
 @pytest.mark.parametrize("task", [RegressionTask(), BinaryTask()])
-@pytest.mark.parametrize(("min_drop", "steps"), [(-1.0, 60), (2.0, 20)])
+@pytest.mark.parametrize(("min_drop", "steps"), [(-1.0, 70), (2.0, 30)])
 def test_another_cycle_begins_while_the_loss_falls_enough(
     min_drop: float, steps: int, task: Task, generator: torch.Generator
 ) -> None:
-    """Numbers and classes have a threshold each."""
+    """Numbers and classes have a threshold each. The cycle behind the trial comes in any case."""
     parts = some_rows(generator)
     if task.discrete:
         parts = tuple(Rows(part.all().dense(), (part.y[:, 0] > 0).long()) for part in parts)
     told: list[Progress] = []
     config = DEFAULT.using(
-        predictor__cycles=(20, 40),
+        predictor__cycles=(10, 20, 40),
         predictor__rate=1e-3,
         predictor__validate_every=5,
         predictor__min_drop=min_drop if task.discrete else 1 - min_drop,
@@ -205,7 +208,7 @@ def test_another_cycle_begins_while_the_loss_falls_enough(
     worth = FeatureWorth.of(torch.tensor([0.1, 0.9, 0.5]))
     fit_predictor(task, *parts, SUBSET, worth, config=config, generator=generator, callbacks=[told.append])
     assert told[-1].batch == steps
-    assert {progress.max_batches for progress in told} == {60}
+    assert {progress.max_batches for progress in told} == {70}
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -270,3 +273,32 @@ def test_of_a_table_too_large_for_folds_half_of_the_validation_rows_choose_nothi
         RegressionTask(), rows, validation, SUBSET, EQUAL, config=config, generator=generator, learn_all=True
     )
     assert fitted.unseen.tolist() == [False, True] * 20
+
+
+def test_the_better_half_of_the_recipes_goes_on_from_cycle_to_cycle(generator: torch.Generator) -> None:
+    """Nets of 8, then of 4, then of 2 recipes, of one fold each."""
+    recipes = tuple(Recipe(decay=0.1 * (i + 1)) for i in range(8))
+    config = DEFAULT.using(
+        predictor__cycles=(4, 4, 4),
+        predictor__recipes=recipes,
+        predictor__n_recipes=8,
+        predictor__min_drop_regression=-1.0,
+    )
+    rows, validation = some_rows(generator)
+    x, y = torch.cat([rows.all().dense(), validation.all().dense()]), torch.cat([rows.y, validation.y])
+    folds = make_folds(y, len(rows), n_folds=1, config=config.predictor, generator=generator)
+    members = start_members(
+        recipes,
+        folds,
+        None,
+        FeatureWorth.of(torch.ones(x.shape[1])),
+        rows.blocks,
+        n_outputs=1,
+        activation="silu",
+        config=config.predictor,
+        generator=generator,
+    )
+    trained = train_cycles(
+        members, RegressionTask(), x, y, folds, n_batch=8, config=config.predictor, generator=generator
+    )
+    assert (len(members), len(trained.members), trained.n_cycles) == (8, 2, 3)

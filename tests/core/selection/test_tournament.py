@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import replace
 from typing import Any
@@ -71,14 +70,6 @@ def test_correlated_features_fill_the_room_that_significant_ones_leave() -> None
     assert hold_tournament(xor_trainer(), torch.tensor([0, 1]), proposed).tolist() == [4, 9]
 
 
-def test_the_scores_follow_a_new_choice() -> None:
-    trainer = xor_trainer()
-    operator, selector = (copy.deepcopy(net.state_dict()) for net in (trainer.operator, trainer.selector))
-    assert hold_tournament(trainer, torch.tensor([0, 1]), proposal({(4, 9): 5.0})).tolist() == [4, 9]
-    for net, before in ((trainer.operator, operator), (trainer.selector, selector)):
-        assert any(not torch.equal(value, before[name]) for name, value in net.state_dict().items())
-
-
 def test_a_handful_of_rows_holds_no_tournament() -> None:
     trainer = xor_trainer()
     trainer.rows = Rows(torch.randn(5, D), torch.tensor([0, 1, 0, 1, 0]))
@@ -134,7 +125,6 @@ def test_the_policy_of_an_elimination_is_a_shorter_search_in_which_losses_decide
     usual, short = SearchPolicy.of(config), SearchPolicy.of_elimination(config, few_rows=True)
     assert (usual.max_batches, short.max_batches) == (2_000, 160 + config.proposal.phase2_batches)
     assert (usual.cross_fitting_steps, short.cross_fitting_steps) == (300, 200)
-    assert (usual.fine_tune_batches, short.fine_tune_batches) == (160, 80)
     assert usual.weighs_evidence
     assert not short.weighs_evidence
     assert short.may_reselect
@@ -144,24 +134,12 @@ def test_the_policy_of_an_elimination_is_a_shorter_search_in_which_losses_decide
     assert not SearchPolicy.of_elimination(config, few_rows=False).may_reselect
 
 
-def test_the_policy_says_how_long_the_operator_is_fine_tuned() -> None:
-    """The fine-tuning draws a batch of rows for each operator batch: fewer batches leave the generator elsewhere."""
-    states = []
-    for batches in (8, 16, 16):
-        trainer, proposed = xor_trainer(), proposal({(4, 9): 5.0})
-        policy = replace(proposed.policy, fine_tune_batches=batches)
-        hold_tournament(trainer, torch.tensor([0, 1]), replace(proposed, policy=policy))
-        states.append(trainer.generator.get_state())
-    assert not torch.equal(states[0], states[1])
-    assert torch.equal(states[1], states[2])
-
-
 def test_the_policy_says_for_how_many_steps_candidates_are_cross_fitted() -> None:
     """Each step draws a batch: other numbers of steps end elsewhere in the random stream."""
     states = []
     for steps in (4, 8, 8):
         trainer, proposed = xor_trainer(), proposal({(4, 9): 5.0})
-        policy = replace(proposed.policy, cross_fitting_steps=steps, tournament_rounds=1, fine_tune_batches=0)
+        policy = replace(proposed.policy, cross_fitting_steps=steps, tournament_rounds=1)
         hold_tournament(trainer, torch.tensor([4, 10]), replace(proposed, policy=policy))
         states.append(trainer.generator.get_state())
     assert not torch.equal(states[0], states[1])

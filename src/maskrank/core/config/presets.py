@@ -39,7 +39,6 @@ PAPER = TrainConfig(
     validate_every=16,
     patience=600,
     max_batches=15_000,
-    min_agreement=-1.0,
     stop_on="loss",
     proposal=ProposalConfig(enabled=False),
     calibration=CalibrationConfig(n_subsets=0, steps=0),
@@ -63,7 +62,6 @@ DEFAULT = replace(
     selector_rate=5e-3,  # not measured
     patience=96,  # not measured
     max_batches=2_000,  # not measured
-    min_agreement=0.9,  # not measured
     adaptation=AdaptationConfig(),
     proposal=ProposalConfig(),
     calibration=CalibrationConfig(),

@@ -88,10 +88,8 @@ class TournamentConfig:
         By how much it must outweigh it to win.
     correlated_evidence : float
         What a feature counts that the significant ones predict, against one that nothing speaks for.
-    fine_tune_batches : int
-        Operator batches around a new m_opt, so that its scores are those of a trained operator.
-    elimination_rounds, elimination_steps, elimination_fine_tune_batches : int
-        Rounds, steps of cross-fitting, and batches of fine-tuning where elimination has proposed a subset.
+    elimination_rounds, elimination_steps : int
+        Rounds, and steps of cross-fitting, where elimination has proposed a subset.
     """
 
     enabled: bool = True  # benchmarks/search.py ablation, results/search.md
@@ -103,10 +101,8 @@ class TournamentConfig:
     correlated_evidence: float = (
         0.5  # benchmarks/scores.py madelon --tag 902 --seeds 6: all right in 6 fits, with 0 in 4
     )
-    fine_tune_batches: int = 160  # not measured
     elimination_rounds: int = 1  # one subset was proposed
     elimination_steps: int = 200  # not measured
-    elimination_fine_tune_batches: int = 80  # not measured
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,13 +97,6 @@ class TrainConfig:
     validate_every, patience, max_batches : int
         Early stopping in operator batches: how often m_opt is judged on the validation rows, how long without
         progress, how long in all (both phases).
-    min_agreement : float
-        Training ends only when the scores of all features correlate at least this much with those at the beginning
-        of the patience; -1 leaves the ranking out of it.
-    min_progress : float
-        Share by which the validation figure must fall to count as progress, where the ranking counts, too.
-    max_patience : int
-        Times the patience, without progress, after which training ends whatever the ranking does.
     stop_on : "loss" or "error"
         What is judged: the task's loss, or its error (share of wrong answers; mean squared error).
     adaptation : AdaptationConfig or None
@@ -141,11 +134,8 @@ class TrainConfig:
     validate_every: int
     patience: int
     max_batches: int
-    min_agreement: float
     stop_on: str
     n_search_candidates: int = 1024  # a time limit
-    min_progress: float = 0.01  # not measured
-    max_patience: int = 4  # not measured
     adaptation: AdaptationConfig | None = None
     proposal: ProposalConfig = field(default_factory=ProposalConfig)
     cross_fitting: CrossFittingConfig = field(default_factory=CrossFittingConfig)

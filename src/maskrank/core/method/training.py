@@ -216,15 +216,7 @@ def _phase_two(
     config, batches = trainer.config, trainer.config.selector_every
     weights = trainer.weights()
     optimal = trainer.find_optimal(max_rounds=config.search_rounds)  # line 10
-    stopping = EarlyStopping(
-        trainer.operator,
-        trainer.selector,
-        optimal,
-        patience=config.patience,
-        min_agreement=config.min_agreement,
-        min_progress=config.min_progress,
-        max_patience=config.max_patience,
-    )
+    stopping = EarlyStopping(trainer.operator, trainer.selector, optimal, patience=config.patience)
     loop = checkpoint.loop("batches", trainer, stopping)
     best, optimal, next_validation = loop.resume((best, optimal, recorder.batch))
     while True:

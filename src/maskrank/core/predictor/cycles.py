@@ -1,7 +1,8 @@
 """Cycles of cosine annealing with warm restarts (Loshchilov and Hutter 2017) for the nets of an ensemble.
 
-The learning rate is annealed to 0 in a cycle; another one begins, with the best recipes alone, where the loss was still
-falling at the end of the last.
+The learning rate is annealed to 0 in a cycle. The first one is a trial of all recipes, and the better half of them goes
+on (successive halving, Jamieson and Talwalkar 2016); a third cycle follows, of the best recipes alone, where the loss
+was still falling at the end of the second.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def train_cycles(
     callbacks: Sequence[Listener] = (),
     checkpoint: Checkpoint | None = None,
 ) -> Trained:
-    """Train members for one cycle, and for another while it is worth it.
+    """Train members for a trial and a cycle, and for further cycles while they are worth it.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def train_cycles(
     min_drop = config.min_drop if task.probabilistic else config.min_drop_regression
     for n_cycles, steps in enumerate(config.cycles, start=1):
         if n_cycles > 1:
-            members = members.best_recipes(config.n_continued)
+            members = members.best_recipes(-(-members.n_recipes // 2))
             table = TrainingTable.of(members, x, y, folds, weights)
         report = partial(report_progress, callbacks, finished, total)
         optimizer = Adam(members.nets.parameters(), rate=config.rate, betas=config.betas)
@@ -108,7 +109,7 @@ def train_cycles(
             loop=loop,
         )
         finished += steps
-        if not _still_falling(members.watched, min_drop):
+        if n_cycles > 1 and not _still_falling(members.watched, min_drop):
             break
     return Trained(members, table, n_cycles)
 

@@ -181,6 +181,10 @@ class Members:
             setattr(self, name, state_dict[name])
 
     @property
+    def n_recipes(self) -> int:
+        return len(self) // len(self._folds)
+
+    @property
     def watched_loss(self) -> float:
         """The mean over the better recipes of their lowest losses."""
         losses = self._recipe_losses()

@@ -34,8 +34,6 @@ class SearchPolicy:
     tournament_rounds : int
     cross_fitting_steps : int
         Of the nets that judge candidates.
-    fine_tune_batches : int
-        Operator batches around a winner of the tournament.
     weighs_evidence : bool
         Whether the evidence of the screens counts in the tournament, and candidates are built from single groups;
         else held-out losses decide alone.
@@ -46,7 +44,6 @@ class SearchPolicy:
     max_batches: int
     tournament_rounds: int
     cross_fitting_steps: int
-    fine_tune_batches: int
     weighs_evidence: bool = True
     may_reselect: bool = False
 
@@ -57,7 +54,6 @@ class SearchPolicy:
             max_batches=config.max_batches,
             tournament_rounds=config.tournament.max_rounds,
             cross_fitting_steps=config.cross_fitting.steps,
-            fine_tune_batches=config.tournament.fine_tune_batches,
         )
 
     @classmethod
@@ -73,7 +69,6 @@ class SearchPolicy:
             max_batches=min(config.max_batches, config.phase1_batches + config.proposal.phase2_batches),
             tournament_rounds=config.tournament.elimination_rounds,
             cross_fitting_steps=config.tournament.elimination_steps,
-            fine_tune_batches=config.tournament.elimination_fine_tune_batches,
             weighs_evidence=False,
             may_reselect=few_rows and config.reselection.enabled,
         )

@@ -19,15 +19,10 @@ from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.proposals.cross_fitting import cross_fit, enough_rows
 from maskrank.core.proposals.proposal import FeatureGroup, Proposal
-from maskrank.core.selection.calibration import calibrate_selector
-from maskrank.core.selection.fine_tuning import fine_tune_operator
 
 
 def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal) -> Tensor:
-    """Let subsets that follow the proposal compete with m_opt, round after round, while one of them wins.
-
-    If m_opt changes, the operator is fine-tuned around it, and the selector is calibrated again.
-    """
+    """Let subsets that follow the proposal compete with m_opt, round after round, while one of them wins."""
     config, policy = trainer.config.tournament, proposal.policy
     best = optimal
     may_compete = config.enabled and enough_rows(trainer.rows, trainer.config.cross_fitting)
@@ -58,10 +53,7 @@ def hold_tournament(trainer: DualNetTrainer, optimal: Tensor, proposal: Proposal
         if torch.equal(winner, best):
             break
         best = winner
-    if torch.equal(best, optimal):
-        return optimal
-    fine_tune_operator(trainer, best, batches=policy.fine_tune_batches)
-    return calibrate_selector(trainer, best, search=False)
+    return best
 
 
 def best_candidate(
