@@ -53,14 +53,6 @@ def test_rows_in_two_parts_are_used_together(generator: torch.Generator) -> None
     assert set(order) != set(order_of(parts[0], size=4))
 
 
-def test_the_training_rows_tell_whether_deletions_are_exact(generator: torch.Generator) -> None:
-    """So that what is reselected with more rows is chosen in the way that was judged."""
-    parts = halves(few(generator))
-    by_slope = order_of(*parts, size=4, wanted=120, exact_from=0, exchange_rounds=0)
-    assert order_of(*parts, size=4, wanted=120, max_exact_rows=24) == by_slope
-    assert order_of(*parts, size=4, wanted=120, max_exact_rows=25) != by_slope
-
-
 def test_of_very_many_features_those_that_correlate_most_are_used(generator: torch.Generator) -> None:
     x = torch.randn((50, 400), generator=generator)
     rows = Rows(x, (x[:, 5] + x[:, 300]).unsqueeze(1))

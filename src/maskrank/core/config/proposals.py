@@ -198,8 +198,6 @@ class EliminationConfig:
         Rows² times features that it starts from, at most.
     kernel_ridge : float
         Its penalty, for a target of mean square 1.
-    kernel_widths : (float, float)
-        Bounds on the inverse squared width, against the mean squared distance of rows.
     max_rows, max_ridge_features : int
         Of the ridge regression that serves tables of many rows.
     max_block_rank : int
@@ -210,14 +208,6 @@ class EliminationConfig:
         Share of the surviving features eliminated in one round, while they are many.
     single_from : int
         Surviving features from which on a ridge regression eliminates one at a time.
-    exact_from, max_exact_rows : int
-        Surviving features from which on kernel ridge tries every deletion, in tables of at most so many rows.
-    exchange_rounds, max_exchange_size : int
-        Rounds of exchanges between survivors and eliminated features, and the largest subset that has any.
-    n_leaving, n_entering : int
-        Features on either side of an exchange: the least needed survivors, those eliminated last.
-    min_gain : float
-        Share of the leave-one-out error that an exchange must save.
     clip : float
         Standard deviations at which a standardised column is cut off, as in screening.
     """
@@ -228,21 +218,13 @@ class EliminationConfig:
     significant_share: float = 0.5  # no other was compared; benchmarks/guard.py enhancer, twice-30
     max_kernel_rows: int = 768  # a time limit
     kernel_work: float = 1e9  # a time limit
-    kernel_ridge: float = 0.3  # not measured
-    kernel_widths: tuple[float, float] = (2.0**-8, 2.0**4)  # not measured
+    kernel_ridge: float = 3.0  # benchmarks/larger_subsets.py elimination --divisions 0 1, among 0.3 to 30
     max_rows: int = 4096  # a time limit
     max_ridge_features: int = 1024  # a time limit
     max_block_rank: int = 64  # a time limit
     ridge: float = 0.03  # not measured
     drop_share: float = 0.1  # not measured
     single_from: int = 256  # a time limit
-    exact_from: int = 40  # not measured
-    max_exact_rows: int = 256  # a time limit
-    exchange_rounds: int = 4  # not measured
-    max_exchange_size: int = 64  # a time limit
-    n_leaving: int = 8  # not measured
-    n_entering: int = 24  # not measured
-    min_gain: float = 0.005  # not measured
     clip: float = 3.0  # not measured
 
 
