@@ -8,7 +8,7 @@ import torch
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
-from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task
+from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
 
 CONFIG = EliminationConfig()
@@ -116,3 +116,22 @@ def test_of_too_many_columns_the_features_that_correlate_most_are_used(generator
     assert order[0] == 10
     assert len(order) == 20  # as many as are wanted
     assert len(order_of(rows, size=1, wanted=4, max_ridge_features=30)) == 4
+
+
+def test_rare_classes_count_as_much_as_frequent_ones(generator: torch.Generator) -> None:
+    """Five of ninety rows are of a class that one feature tells; the others of two classes that another tells."""
+    y = torch.cat([torch.full((5,), 2), torch.arange(85) % 2])
+    x = torch.randn((90, 120), generator=generator)
+    x[:, 4] += 4.0 * (y == 2)
+    x[:, 9] += 1.5 * (y == 1)
+    order = eliminate(
+        MulticlassTask(3), [Rows(x, y)], 2, wanted=2, config=CONFIG, generator=torch.Generator().manual_seed(1)
+    )
+    assert set(order) == {4, 9}
+
+
+def test_a_double_of_a_required_feature_is_of_no_use(generator: torch.Generator) -> None:
+    x = torch.randn((60, 80), generator=generator)
+    x[:, 0] = x[:, 79] + 0.1 * x[:, 0]
+    y = 2 * x[:, [79]] + x[:, [5]]
+    assert order_of(Rows(x, y, Blocks.single(80), 1), size=1) == [5]

@@ -192,6 +192,9 @@ class EliminationConfig:
         feature to select, and so many more. Which of them go well together is the question then.
     significant_share : float
         The same, where at least this share of all features is significant.
+    rows_per_feature : float
+        The same, where features outnumber rows, and these are fewer for each feature to select than so many: too few
+        to tell which are significant.
     max_kernel_rows : int
         Rows up to which a kernel ridge regression is used, where features outnumber them; its cost is cubic in rows.
     kernel_work : float
@@ -216,6 +219,7 @@ class EliminationConfig:
     significant_per_feature: float = 1.5  # not measured
     extra_significant: int = 8  # not measured
     significant_share: float = 0.5  # no other was compared; benchmarks/guard.py enhancer, twice-30
+    rows_per_feature: float = 10.0  # not measured
     max_kernel_rows: int = 768  # a time limit
     kernel_work: float = 1e9  # a time limit
     kernel_ridge: float = 3.0  # benchmarks/larger_subsets.py elimination --divisions 0 1, among 0.3 to 30
