@@ -13,6 +13,7 @@ SCREENED = 1 << 19  # values in one block of a screen
 PAIR_READ = 1 << 25  # values read and standardised at once where all pairs of a wide table are looked at
 PAIR_BLOCK = 1 << 10  # columns on either side of a block of their products
 OFFERED = 1 << 16  # tuples of one block that are compared with a list of the strongest
+KERNELS = 8  # kernel matrices that are inverted in one call
 HIDDEN = 1 << 20  # hidden values of the operator in one forward of the calibration
 OWN_NET = 1 << 19  # inputs of a net of the user's own in one forward of the search
 OWN_PREDICTOR = 1 << 18  # inputs of such a net in one forward of the prediction

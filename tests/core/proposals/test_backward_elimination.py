@@ -135,3 +135,10 @@ def test_a_double_of_a_required_feature_is_of_no_use(generator: torch.Generator)
     x[:, 0] = x[:, 79] + 0.1 * x[:, 0]
     y = 2 * x[:, [79]] + x[:, [5]]
     assert order_of(Rows(x, y, Blocks.single(80), 1), size=1) == [5]
+
+
+def test_few_strong_effects_survive(generator: torch.Generator) -> None:
+    """Of ten features a derivative at one point does not tell the five that matter."""
+    x = torch.randn((60, 100), generator=generator)
+    rows = Rows(x, x[:, :5].sum(dim=1, keepdim=True) + 0.5 * torch.randn((60, 1), generator=generator))
+    assert set(order_of(rows, size=5)) == {0, 1, 2, 3, 4}

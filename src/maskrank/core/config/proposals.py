@@ -211,6 +211,8 @@ class EliminationConfig:
         Share of the surviving features eliminated in one round, while they are many.
     single_from : int
         Surviving features from which on a ridge regression eliminates one at a time.
+    exact_from, max_exact_rows : int
+        Surviving features from which on kernel ridge tries every deletion, in tables of at most so many rows.
     clip : float
         Standard deviations at which a standardised column is cut off, as in screening.
     """
@@ -229,6 +231,8 @@ class EliminationConfig:
     ridge: float = 0.03  # not measured
     drop_share: float = 0.1  # not measured
     single_from: int = 256  # a time limit
+    exact_from: int = 8  # 5 linear effects among 100, 60 rows, 12 seeds: 0.82 of them survive from 0, 0.95 from 8
+    max_exact_rows: int = 256  # a time limit
     clip: float = 3.0  # not measured
 
 

@@ -81,7 +81,8 @@ def eliminate(
             required = standardised(_values(batches, parts[0].required), config.clip)
             basis = orthonormal_basis(required.t(), min_size=1e-2)[:, : max(1, n // 4)]
             target = target - basis @ (basis.t() @ target)
-        order = eliminate_by_kernel(x, target, size, config=config)
+        exact = len(parts[0]) <= config.max_exact_rows
+        order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:
         features = _most_correlated(batches, target, d, config.max_ridge_features, wanted, config.clip)
         columns, blocks = _regressors(batches, features, config.clip), blocks.only(features)

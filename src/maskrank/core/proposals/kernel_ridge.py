@@ -3,7 +3,8 @@
 The leave-one-out error of a ridge regression has a closed form (PRESS, Allen 1974; for kernels Cawley and Talbot
 2004). Its derivative by a mask on the inputs ranks the features, as the selector's derivative does for the nets; a
 share of them is eliminated by it at a time, as in recursive feature elimination (Guyon et al. 2002). The penalty is
-high: the leave-one-out error of a few rows is a noisy figure, and what fits it closely serves other models less.
+high: the leave-one-out error of a few rows is a noisy figure, and what fits it closely serves other models less. Once
+few survive, each deletion is evaluated: a derivative says little about the removal of one of five.
 
 Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together. A row of
 weight w has a ridge of its own, the common one over w, and counts by w in the mean of the leave-one-out errors. Rows
@@ -12,11 +13,13 @@ of one group, such as those of one patient, are left out together.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from maskrank.core import limits
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.weights import mean_of_rows
@@ -77,21 +80,33 @@ class Inputs:
         """The leave-one-out error of these rows, see `leave_one_out_error`: (..., n, n), (n, outputs) -> (...)."""
         return leave_one_out_error(exponent, target, ridge=ridge, weights=self.weights, groups=self.groups)
 
+    def distances_of(self, feature: int) -> Tensor:
+        """Squared distances of rows in one feature: (n, n)."""
+        columns = torch.arange(int(self.blocks.starts[feature]), int(self.blocks.starts[feature + 1]))
+        return squared_distances(self.x[:, columns.to(self.x.device)])
 
-def eliminate_by_kernel(x: Inputs, target: Tensor, size: int, *, config: EliminationConfig) -> Tensor:
+
+def eliminate_by_kernel(x: Inputs, target: Tensor, size: int, *, exact: bool, config: EliminationConfig) -> Tensor:
     """Places of all features but the required ones: the s survivors first, then those eliminated last.
 
     Parameters
     ----------
     x : Inputs
     target : Tensor (n, outputs)
+    exact : bool
+        Whether each deletion is evaluated once few features survive. One evaluation is cubic in the rows.
     """
     surviving = torch.arange(x.n_features, device=target.device)
     eliminated: list[Tensor] = []  # the last ones in front
     while len(surviving) > size:
-        importance = leave_one_out_importance(x.only(surviving), target, ridge=config.kernel_ridge)
+        some = x.only(surviving)
+        if exact and len(surviving) <= config.exact_from:
+            importance, keep = errors_without(some, target, ridge=config.kernel_ridge), len(surviving) - 1
+        else:
+            importance = leave_one_out_importance(some, target, ridge=config.kernel_ridge)
+            stop = max(size, config.exact_from if exact else 0)
+            keep = max(stop, len(surviving) - max(1, int(config.drop_share * len(surviving))))
         order = importance.argsort(descending=True, stable=True)
-        keep = max(size, len(surviving) - max(1, int(config.drop_share * len(surviving))))
         eliminated.insert(0, surviving[order[keep:]])
         surviving = surviving[order[:keep].sort().values]
     return torch.cat([surviving, *eliminated])
@@ -118,6 +133,26 @@ def leave_one_out_importance(x: Inputs, target: Tensor, *, ridge: float) -> Tens
     of_features = torch.zeros(len(x.blocks), dtype=of_columns.dtype, device=of_columns.device)
     of_features.index_add_(0, x.blocks.feature_of.to(of_columns.device), of_columns)
     return of_features[: x.n_features] / x.scale
+
+
+def errors_without(x: Inputs, target: Tensor, *, ridge: float) -> Tensor:
+    """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
+    distances = x.distances()
+    exponents = ((distances - x.distances_of(j)) / x.scale for j in range(x.n_features))
+    return _errors(x, exponents, target, ridge)
+
+
+def _errors(x: Inputs, exponents: Iterable[Tensor], target: Tensor, ridge: float) -> Tensor:
+    """Leave-one-out errors of several kernels, some at once."""
+    waiting, errors = [], []
+    for exponent in exponents:
+        waiting.append(exponent)
+        if len(waiting) == limits.KERNELS:
+            errors.append(x.error(torch.stack(waiting), target, ridge=ridge))
+            waiting = []
+    if waiting:
+        errors.append(x.error(torch.stack(waiting), target, ridge=ridge))
+    return torch.cat(errors)
 
 
 def squared_distances(x: Tensor) -> Tensor:
