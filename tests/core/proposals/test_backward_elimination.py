@@ -8,7 +8,7 @@ import torch
 from maskrank.core.config import EliminationConfig
 from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Rows
-from maskrank.core.method.tasks import BinaryTask, RegressionTask, Task
+from maskrank.core.method.tasks import BinaryTask, MulticlassTask, RegressionTask, Task
 from maskrank.core.proposals.backward_elimination import eliminate, few_rows
 
 CONFIG = EliminationConfig()
@@ -51,14 +51,6 @@ def test_rows_in_two_parts_are_used_together(generator: torch.Generator) -> None
     order = order_of(*parts, size=4)
     assert set(order) == set(order_of(rows, size=4))
     assert set(order) != set(order_of(parts[0], size=4))
-
-
-def test_the_training_rows_tell_whether_deletions_are_exact(generator: torch.Generator) -> None:
-    """So that what is reselected with more rows is chosen in the way that was judged."""
-    parts = halves(few(generator))
-    by_slope = order_of(*parts, size=4, wanted=120, exact_from=0, exchange_rounds=0)
-    assert order_of(*parts, size=4, wanted=120, max_exact_rows=24) == by_slope
-    assert order_of(*parts, size=4, wanted=120, max_exact_rows=25) != by_slope
 
 
 def test_of_very_many_features_those_that_correlate_most_are_used(generator: torch.Generator) -> None:
@@ -124,3 +116,29 @@ def test_of_too_many_columns_the_features_that_correlate_most_are_used(generator
     assert order[0] == 10
     assert len(order) == 20  # as many as are wanted
     assert len(order_of(rows, size=1, wanted=4, max_ridge_features=30)) == 4
+
+
+def test_rare_classes_count_as_much_as_frequent_ones(generator: torch.Generator) -> None:
+    """Five of ninety rows are of a class that one feature tells; the others of two classes that another tells."""
+    y = torch.cat([torch.full((5,), 2), torch.arange(85) % 2])
+    x = torch.randn((90, 120), generator=generator)
+    x[:, 4] += 4.0 * (y == 2)
+    x[:, 9] += 1.5 * (y == 1)
+    order = eliminate(
+        MulticlassTask(3), [Rows(x, y)], 2, wanted=2, config=CONFIG, generator=torch.Generator().manual_seed(1)
+    )
+    assert set(order) == {4, 9}
+
+
+def test_a_double_of_a_required_feature_is_of_no_use(generator: torch.Generator) -> None:
+    x = torch.randn((60, 80), generator=generator)
+    x[:, 0] = x[:, 79] + 0.1 * x[:, 0]
+    y = 2 * x[:, [79]] + x[:, [5]]
+    assert order_of(Rows(x, y, Blocks.single(80), 1), size=1) == [5]
+
+
+def test_few_strong_effects_survive(generator: torch.Generator) -> None:
+    """Of ten features a derivative at one point does not tell the five that matter."""
+    x = torch.randn((60, 100), generator=generator)
+    rows = Rows(x, x[:, :5].sum(dim=1, keepdim=True) + 0.5 * torch.randn((60, 1), generator=generator))
+    assert set(order_of(rows, size=5)) == {0, 1, 2, 3, 4}

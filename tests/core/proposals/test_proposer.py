@@ -148,3 +148,15 @@ def test_few_rows_are_no_reason_to_fail(generator: torch.Generator) -> None:
     for n in (2, 5, 12):
         rows = Rows(torch.randn((n, 50), generator=generator), torch.arange(n) % 2)
         assert len(proposal_of(rows, 3).pool) >= 3
+
+
+def test_where_rows_are_few_for_the_features_to_select_a_whole_subset_is_proposed() -> None:
+    """Unless an interaction is significant, which asks for a search."""
+    g = torch.Generator().manual_seed(0)
+    noise = Rows(torch.randn((100, 400), generator=g), torch.arange(100) % 2)
+    assert len(proposal_of(noise, 11).elimination_order) >= 11
+    assert not proposal_of(noise, 9).elimination_order
+    assert not proposal_of(noise, 11, elimination__rows_per_feature=9.0).elimination_order
+    pair = proposal_of(product(400), 31)
+    assert (398, 399) in pair.evidence
+    assert not pair.elimination_order

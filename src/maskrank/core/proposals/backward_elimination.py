@@ -77,6 +77,10 @@ def eliminate(
             [take_weights(part.groups, batch.index) for part, batch in zip(parts, batches, strict=True)]
         )
         x = replace(x, weights=weights, groups=groups)
+        if parts[0].n_required:  # with a high penalty, doubles of them would still be of use
+            required = standardised(_values(batches, parts[0].required), config.clip)
+            basis = orthonormal_basis(required.t(), min_size=1e-2)[:, : max(1, n // 4)]
+            target = target - basis @ (basis.t() @ target)
         exact = len(parts[0]) <= config.max_exact_rows
         order = eliminate_by_kernel(x, target, size, exact=exact, config=config)
     elif d <= config.max_ridge_features:
@@ -132,9 +136,8 @@ def _draw_rows(parts: Sequence[Rows], max_rows: int, generator: torch.Generator)
 
 
 def _numeric_target(task: Task, y: Tensor, clip: float, weights: Tensor | None) -> Tensor:
-    """Centred indicators of classes, or standardised numbers: (n, outputs), the mean squared length of a row is 1."""
-    columns = task.as_numeric(y).reshape(len(y), -1).double()
-    columns = columns - columns.mean(dim=0) if task.probabilistic else standardised(columns.t(), clip).t()
+    """Standardised indicators of classes, so that all count alike, or numbers: (n, outputs), rows of mean square 1."""
+    columns = standardised(task.as_numeric(y).reshape(len(y), -1).double().t(), clip).t()
     if weights is not None:
         columns = columns - weighted_mean(columns, weights)
     size = mean_of_rows(columns.square().sum(dim=1), weights).sqrt().clamp(min=1e-12)

@@ -1,9 +1,10 @@
 """Backward elimination by kernel ridge regression with a Gaussian kernel and leave-one-out error.
 
 The leave-one-out error of a ridge regression has a closed form (PRESS, Allen 1974; for kernels Cawley and Talbot
-2004). Its derivative by a mask on the inputs ranks the features, as the selector's derivative does for the nets; many
-are eliminated by it, as in recursive feature elimination (Guyon et al. 2002). Once few survive, and rows are few, each
-deletion and then some exchanges are evaluated: a derivative says little about the removal of one of five.
+2004). Its derivative by a mask on the inputs ranks the features, as the selector's derivative does for the nets; a
+share of them is eliminated by it at a time, as in recursive feature elimination (Guyon et al. 2002). The penalty is
+high: the leave-one-out error of a few rows is a noisy figure, and what fits it closely serves other models less. Once
+few survive, each deletion is evaluated: a derivative says little about the removal of one of five.
 
 Squared distances are sums over columns, so that a mask bit switches the columns of a feature on together. A row of
 weight w has a ridge of its own, the common one over w, and counts by w in the mean of the leave-one-out errors. Rows
@@ -93,115 +94,51 @@ def eliminate_by_kernel(x: Inputs, target: Tensor, size: int, *, exact: bool, co
     x : Inputs
     target : Tensor (n, outputs)
     exact : bool
-        Whether each deletion is evaluated once few features survive, and then exchanges in a subset that is not too
-        large. One evaluation is cubic in the rows.
+        Whether each deletion is evaluated once few features survive. One evaluation is cubic in the rows.
     """
-    surviving, inverse_width = torch.arange(x.n_features, device=target.device), 1.0
+    surviving = torch.arange(x.n_features, device=target.device)
     eliminated: list[Tensor] = []  # the last ones in front
     while len(surviving) > size:
         some = x.only(surviving)
-        # At the width that suits the features best, a stronger mask helps the informative ones and no other.
-        inverse_width = best_inverse_width(some, target, inverse_width, config)
         if exact and len(surviving) <= config.exact_from:
-            errors = errors_without(some, target, inverse_width, ridge=config.kernel_ridge)
-            order = errors.argsort(descending=True, stable=True)
-            keep = len(surviving) - 1
+            importance, keep = errors_without(some, target, ridge=config.kernel_ridge), len(surviving) - 1
         else:
-            importance = leave_one_out_importance(some, target, inverse_width, ridge=config.kernel_ridge)
-            order = importance.argsort(descending=True, stable=True)
+            importance = leave_one_out_importance(some, target, ridge=config.kernel_ridge)
             stop = max(size, config.exact_from if exact else 0)
             keep = max(stop, len(surviving) - max(1, int(config.drop_share * len(surviving))))
+        order = importance.argsort(descending=True, stable=True)
         eliminated.insert(0, surviving[order[keep:]])
         surviving = surviving[order[:keep].sort().values]
-    others = torch.cat([surviving[:0], *eliminated])
-    if exact and size <= config.max_exchange_size:
-        surviving, others = exchange(x, target, surviving, others, inverse_width, config)
-    return torch.cat([surviving, others])
+    return torch.cat([surviving, *eliminated])
 
 
-def exchange(
-    x: Inputs, target: Tensor, surviving: Tensor, eliminated: Tensor, inverse_width: float, config: EliminationConfig
-) -> tuple[Tensor, Tensor]:
-    """Exchange one survivor at a time for an eliminated feature, while the leave-one-out error falls.
-
-    Parameters
-    ----------
-    x : Inputs
-    surviving, eliminated : Tensor (s,), Tensor (k - s,)
-        Sorted; and the last eliminated first.
-
-    Returns
-    -------
-    surviving, eliminated : Tensor (s,), Tensor (k - s,)
-        A survivor that leaves is in front of the eliminated ones.
-    """
-    for _ in range(config.exchange_rounds if len(surviving) and len(eliminated) else 0):
-        some = x.only(surviving)
-        inverse_width = best_inverse_width(some, target, inverse_width, config)
-        scale = inverse_width / some.scale
-        distances = some.distances()
-        without_each = errors_without(some, target, inverse_width, ridge=config.kernel_ridge)
-        least_needed = without_each.argsort(stable=True)[: config.n_leaving].tolist()
-        reduced = [distances - some.distances_of(out) for out in least_needed]
-        added = [x.distances_of(j) for j in eliminated[: config.n_entering].tolist()]
-        errors = torch.stack(
-            [_errors(x, ((fewer + one) * scale for one in added), target, config.kernel_ridge) for fewer in reduced]
-        )  # (leaving, entering)
-        best = int(errors.argmin())
-        before = x.error(distances * scale, target, ridge=config.kernel_ridge)
-        if not errors.flatten()[best] < (1 - config.min_gain) * before:
-            break
-        out, entering = least_needed[best // len(added)], best % len(added)
-        leaves, comes = surviving[out : out + 1], eliminated[entering : entering + 1]
-        surviving = torch.cat([surviving[:out], surviving[out + 1 :], comes]).sort().values
-        eliminated = torch.cat([leaves, eliminated[:entering], eliminated[entering + 1 :]])
-    return surviving, eliminated
-
-
-def best_inverse_width(x: Inputs, target: Tensor, start: float, config: EliminationConfig) -> float:
-    """The inverse squared width of the lowest leave-one-out error, by halving and doubling of a start."""
-    distances = x.distances() / x.scale
-    lowest, highest = config.kernel_widths
-
-    def error(inverse_width: float) -> float:
-        return float(x.error(distances * inverse_width, target, ridge=config.kernel_ridge))
-
-    errors = {start: error(start)}
-    for factor in (0.5, 2.0):
-        width = min(errors, key=errors.__getitem__) * factor
-        while width not in errors and lowest <= width <= highest:
-            errors[width] = error(width)
-            if errors[width] > min(errors.values()):
-                break
-            width *= factor
-    return min(errors, key=errors.__getitem__)
-
-
-def leave_one_out_importance(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+def leave_one_out_importance(x: Inputs, target: Tensor, *, ridge: float) -> Tensor:
     """Minus the derivative of the leave-one-out error by a mask on the inputs: (k,).
 
-    The kernel is K = exp(-c Σ m (x - x')² / 2k) at m = (1, ..., 1).
+    The kernel is K = exp(-Σ m (x - x')² / 2k) at m = (1, ..., 1). What is derived by the exponent alone, the rest
+    being sums of W (x - x')² over pairs of rows: one product of matrices for all features.
 
     Parameters
     ----------
     x : Inputs
     target : Tensor (n, outputs)
-    inverse_width : float
-        c.
     """
     with torch.enable_grad():
-        mask = torch.ones(len(x.blocks), dtype=x.x.dtype, device=x.x.device, requires_grad=True)
-        of_columns = mask if x.blocks.is_single else mask[x.blocks.feature_of.to(mask.device)]
-        distances = _distances((x.x * of_columns) @ x.x.t())
-        error = x.error(distances * (inverse_width / x.scale), target, ridge=ridge)
-        (slope,) = torch.autograd.grad(error, mask)
-    return -slope[: x.n_features]
+        exponent = (x.distances() / x.scale).requires_grad_()
+        (slope,) = torch.autograd.grad(x.error(exponent, target, ridge=ridge), exponent)
+    slope = slope + slope.t()  # (n, n)
+    of_columns = (x.x * (slope @ x.x)).sum(dim=0) - slope.sum(dim=0) @ x.x.square()
+    if x.blocks.is_single:
+        return of_columns[: x.n_features] / x.scale
+    of_features = torch.zeros(len(x.blocks), dtype=of_columns.dtype, device=of_columns.device)
+    of_features.index_add_(0, x.blocks.feature_of.to(of_columns.device), of_columns)
+    return of_features[: x.n_features] / x.scale
 
 
-def errors_without(x: Inputs, target: Tensor, inverse_width: float = 1.0, *, ridge: float) -> Tensor:
+def errors_without(x: Inputs, target: Tensor, *, ridge: float) -> Tensor:
     """The leave-one-out error with the mask of each feature at 0, one at a time: (k,)."""
-    distances, scale = x.distances(), inverse_width / x.scale
-    exponents = ((distances - x.distances_of(j)) * scale for j in range(x.n_features))
+    distances = x.distances()
+    exponents = ((distances - x.distances_of(j)) / x.scale for j in range(x.n_features))
     return _errors(x, exponents, target, ridge)
 
 

@@ -2,8 +2,8 @@
 
 Where far more single features are significant than can be selected, or most of a table's features are, backward
 elimination proposes a whole subset. Else the residual of small nets on the significant features is screened again.
-Where features are few against those to select, all of them are searched; if rows are few as well, too few to tell which
-features are significant, elimination proposes a subset there, too.
+Where features are few against those to select, all of them are searched. Where rows are few against these, too few to
+tell which features are significant, elimination proposes a subset, too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class ScreeningProposer:
         found = screen(task, rows, wanted=wanted, config=settings, generator=generator, size=size, workers=workers)
         if not large_enough:
             return _proposal(replace(found, linear_order=[]), rows, size, config=config, generator=generator)
-        few_to_tell = few_rows(rows, settings.elimination) and _covers_pairs(size, rows, config)
+        few_to_tell = few_rows(rows, settings.elimination) and (
+            _covers_pairs(size, rows, config) or _too_few_to_tell(found, rows, size, settings.elimination)
+        )
         if few_to_tell or _many_are_significant(found, rows, size, settings.elimination):
             order = _eliminate(task, rows, size, wanted, config=config, generator=generator)
             if order:
@@ -79,6 +81,11 @@ def _many_are_significant(found: Screen, rows: Rows, size: int, config: Eliminat
     singles = sum(len(group) == 1 for group in found.evidence)
     many = config.significant_per_feature * size + config.extra_significant
     return singles >= min(many, config.significant_share * rows.n_features)
+
+
+def _too_few_to_tell(found: Screen, rows: Rows, size: int, config: EliminationConfig) -> bool:
+    """Whether rows are too few for the features to select, and no interaction is significant that asks for a search."""
+    return len(rows) < config.rows_per_feature * size and all(len(group) == 1 for group in found.evidence)
 
 
 def _covers_pairs(size: int, rows: Rows, config: TrainConfig) -> bool:
