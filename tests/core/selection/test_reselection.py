@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -32,7 +34,9 @@ def genes() -> tuple[Rows, Rows]:
     return Rows(x[:60], y[:60]), Rows(x[60:], y[60:])
 
 
-def fitted(rows: Rows, validation: Rows, *, learn_all: bool, config: TrainConfig = CONFIG) -> DualNetResult:
+def fitted(
+    rows: Rows, validation: Rows, *, learn_all: bool, config: TrainConfig = CONFIG, seed: int | None = None
+) -> DualNetResult:
     return fit_dual_net(
         MulticlassTask(3),
         rows,
@@ -40,9 +44,18 @@ def fitted(rows: Rows, validation: Rows, *, learn_all: bool, config: TrainConfig
         features=Features.all_of([str(j) for j in range(D)]),
         size=SIZE,
         config=config,
-        generator=torch.Generator().manual_seed(3),
+        generator=torch.Generator().manual_seed(_where_it_wins() if seed is None else seed),
         learn_all=learn_all,
     )
+
+
+@cache
+def _where_it_wins() -> int:
+    """The first seed with which the subset of the elimination wins the tournament, as it does with about half of them.
+
+    Only then is anything reselected.
+    """
+    return next(s for s in range(8) if RESELECTED in fitted(*genes(), learn_all=True, seed=s).history.facts)
 
 
 def test_held_out_rows_take_part_in_the_choice_and_not_in_its_figure() -> None:
