@@ -18,6 +18,11 @@ def raise_all(where: str, problems: Sequence[str]) -> None:
         raise TableError("\n".join(f"{where}: {problem}" for problem in problems))
 
 
+def first_line(error: Exception) -> str:
+    """What an error of a library says, in a line."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def listing(names: Iterable[str], most: int = _MOST_SHOWN) -> str:
     """The first names, and how many there are."""
     names = list(names)

@@ -31,6 +31,7 @@ _LOOKED_AT = 20  # rows, to tell the separator
 _AT_ONCE = 1 << 21  # cells that are parsed in one go
 _BLOCK = 1 << 24  # bytes of a file that are checked in one go
 _HEAD = 1 << 16  # characters that are looked at for the beginning of a table
+_BLANK_LINES = re.compile(r"(?:\ufeff| *[\r\n])+| +\Z")  # spaces alone are no line for pandas either
 _NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)  # for Excel, above the header
 
 
@@ -114,9 +115,9 @@ class Text:
         """The same from its first line on that is not empty."""
         text, head = self, self.head()
         while head:
-            kept = head.lstrip("\ufeff\r\n")
-            text = text.after(len(head) - len(kept))
-            if kept:
+            blank = _BLANK_LINES.match(head)
+            text = text.after(blank.end() if blank else 0)
+            if blank is None or blank.end() < len(head):
                 return text
             head = text.head()
         return text
@@ -358,7 +359,8 @@ def raise_ragged(layout: Layout, where: str, fewest: int | None = None) -> None:
         reader = csv.reader(stream, delimiter=layout.separator)
         try:
             for row in reader:
-                if row and not (fewest or expected) <= len(row) <= expected:
+                blank = not row or (len(row) == 1 and not row[0].strip())
+                if not blank and not (fewest or expected) <= len(row) <= expected:
                     line = above + reader.line_num
                     raise TableError(f"{where}: line {line} has {len(row)} fields, the header has {fewest or expected}")
         except csv.Error as error:
