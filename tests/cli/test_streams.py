@@ -76,7 +76,7 @@ def test_names_that_are_no_text(folder: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert len(pd.read_csv(os.fsencode(folder) + b"/o\xff.csv")) == 80
+    assert len(pd.read_csv(folder / os.fsdecode(b"o\xff.csv"))) == 80
 
 
 def test_an_input_is_never_overwritten(folder: Path) -> None:

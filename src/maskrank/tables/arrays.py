@@ -39,7 +39,7 @@ def plain_numbers(array: Array) -> Array:
     """Numbers in the byte order of this machine, and of a type that frames have."""
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
     kind = np.dtype(np.float64) if wide or array.dtype == np.float16 else array.dtype.newbyteorder("=")
-    with np.errstate(over="ignore"):  # what is too large is infinite, and is refused as such
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, and is refused as such
         return array.astype(kind, copy=False)
 
 
@@ -97,6 +97,12 @@ def _plain(name: str, array: Array, where: str) -> Array:
     if kind in "biuf":
         return plain_numbers(array)
     if kind == "U":
+        try:
+            "".join(array.ravel().tolist()).encode()
+        except UnicodeEncodeError as error:
+            raise TableError(
+                f"{where}: {name} holds characters that no text has; numbers or text are needed"
+            ) from error
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if kind == "S":
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+_LONGEST = 200  # characters of a name in a message
 _MOST_SHOWN = 8  # columns that a message names one by one
 
 
@@ -26,8 +27,13 @@ def first_line(error: Exception) -> str:
 def listing(names: Iterable[str], most: int = _MOST_SHOWN) -> str:
     """The first names, and how many there are."""
     names = list(names)
-    shown = ", ".join(repr(str(name)) for name in names[:most])
+    shown = ", ".join(repr(cut(str(name))) for name in names[:most])
     return shown + (f", … ({len(names)} in all)" if len(names) > most else "")
+
+
+def cut(name: str) -> str:
+    """A name that is very long without its middle."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[-_LONGEST // 2 :]}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -134,7 +134,9 @@ class LargeTable:
         files = [] if piece.path is None else [piece.path]
         self._files.check(files)
         try:
-            yield from piece.read(columns, height)
+            for values in piece.read(columns, height):
+                values.validate(full=True)  # offsets of texts are read as they are, wherever they point to
+                yield values
         except Exception as error:  # pyarrow has many kinds of its own
             self._files.check(files)
             if isinstance(error, TableError | PermissionError | MemoryError):
@@ -241,8 +243,9 @@ def open_dataset(files: Sequence[str], kind: str, base: Path, schema: Any = None
     except PermissionError:
         raise
     except Exception as error:
-        named = "Parquet" if kind == "parquet" else "Arrow"
-        raise TableError(f"{base}: is not a {named} file: {first_line(error)}") from error
+        named = "a Parquet" if kind == "parquet" else "an Arrow"
+        where = files[0] if len(files) == 1 else base
+        raise TableError(f"{where}: is not {named} file: {first_line(error)}") from error
 
 
 def dataset_module(where: str) -> Any:
@@ -274,11 +277,22 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     start = 0
     for fragment in fragments:
         path = getattr(fragment, "path", None)
-        for part in fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]:
-            n = part.row_groups[0].num_rows if hasattr(part, "row_groups") else part.count_rows()
+        for part, n in _parts(fragment, path or name):
             pieces.append(Piece(start, n, None if path is None else Path(path), _reader(part, dataset.schema)))
             start += n
     return LargeTable(name, dataset.schema, pieces, folder)
+
+
+def _parts(fragment: Any, where: str) -> list[tuple[Any, int]]:
+    """Groups of rows of a file, and how many rows they have."""
+    try:
+        if not hasattr(fragment, "split_by_row_group"):
+            return [(fragment, fragment.count_rows())]
+        return [(part, part.row_groups[0].num_rows) for part in fragment.split_by_row_group()]
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{where}: is damaged: {first_line(error)}") from error
 
 
 def _reader(fragment: Any, schema: Any) -> Callable[[list[str], int], Iterator[Any]]:
@@ -351,7 +365,7 @@ def _values(file: Any, offset: int, kind: np.dtype[Any], first: int, count: int)
 
 
 def _as_type(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # what is too large is infinite, and is refused as such
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, and is refused as such
         return array.astype(kind, copy=False)
 
 

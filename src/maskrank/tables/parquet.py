@@ -60,6 +60,15 @@ def check_texts(path: Path, limit: int) -> None:
     """
     if path.stat().st_size > _SMALL:
         return
+    try:
+        _check_texts(path, limit)
+    except (PermissionError, TableError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{path}: is not a Parquet file, or it is damaged: {first_line(error)}") from error
+
+
+def _check_texts(path: Path, limit: int) -> None:
     pq = parquet_reader(str(path))
     with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
         facts, schema = file.metadata, file.schema_arrow
@@ -75,6 +84,7 @@ def check_texts(path: Path, limit: int) -> None:
             require_room(str(path), declared, limit)
             for column in file.read_row_group(group, columns=texts, use_threads=False).columns:
                 for chunk in column.chunks:
+                    chunk.validate(full=True)
                     lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
                     n_bytes += pc.sum(lengths).as_py() or 0
                     require_room(str(path), n_bytes, limit)

@@ -14,6 +14,7 @@ from maskrank.tables.cells import row_numbers, without_blanks
 from maskrank.tables.decimals import is_text, mostly_numbers
 from maskrank.tables.errors import listing
 from maskrank.tables.kinds import Remarks, as_numbers
+from maskrank.terminal.text import short
 
 Array = NDArray[Any]
 
@@ -124,7 +125,7 @@ def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcom
     hint = " (numbers rather than classes? then --task regression)" if numeric else ""
     if counts.max() == 1:
         raise TargetError(f"each class of the target {name!r} has 1 row: there is nothing to learn from{hint}")
-    few = [f"{label} ({count})" for label, count in zip(labels, counts, strict=True) if count <= _RARE]
+    few = [f"{short(str(label))} ({count})" for label, count in zip(labels, counts, strict=True) if count <= _RARE]
     rare = [
         f"{'a class' if len(few) == 1 else f'{len(few)} classes'} of the target {name!r} with 1 or 2 rows: "
         f"{', '.join(few[:8])}{', …' if len(few) > 8 else ''}; learned from, and too few to judge by{hint}"
@@ -138,7 +139,7 @@ def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcom
 
 def _check_varies(values: Array, what: str) -> None:
     if (values == values[0]).all():
-        shown = f"{values[0]:g}" if values.dtype.kind == "f" else values[0]
+        shown = f"{values[0]:g}" if values.dtype.kind == "f" else short(str(values[0]))
         raise TargetError(f"{what} is {shown} in every row: there is nothing to predict")
 
 
