@@ -108,6 +108,11 @@ def bytes_in_memory(n_cells: int) -> int:
     return int(_PROCESS + _OF_FRAME * 8 * n_cells)
 
 
+def fits_in_memory(n_cells: int, limit: int) -> bool:
+    """Whether a table of so many cells is read at once; one that is small beside the limit always is."""
+    return bytes_in_memory(n_cells) <= limit or int(_OF_FRAME * 8 * n_cells) <= limit // 20
+
+
 def sample_rows(limit: int, n_rows: int, n_columns: int, name: str = "memory_limit") -> int:
     """Rows of a sample on which a fit stays within a limit.
 

@@ -13,7 +13,7 @@ from maskrank.tables.conversion import convert_csv
 from maskrank.tables.decimals import is_text, read_numbers
 from maskrank.tables.files import is_plain_text
 from maskrank.tables.large import LargeTable, is_large_file, open_path
-from maskrank.tables.memory import bytes_in_memory, sample_rows
+from maskrank.tables.memory import bytes_in_memory, fits_in_memory, sample_rows
 from maskrank.tables.paths import is_standard_input, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.sampling import draw_rows
@@ -101,11 +101,11 @@ def open_large(
     path = source_path(source)
     if is_plain_text(path):
         cells = path.stat().st_size // _BYTES_OF_CELL
-        return None if bytes_in_memory(cells) <= limit else convert_csv(path, texts, told)
+        return None if fits_in_memory(cells, limit) else convert_csv(path, texts, told)
     if not (is_large_file(path) or path.suffix.lower() == ".parquet"):
         return None
     table = open_path(path, limit)
-    return None if bytes_in_memory(table.n_rows * len(table.names)) <= limit else (table, None)
+    return None if fits_in_memory(table.n_rows * len(table.names), limit) else (table, None)
 
 
 def as_reading(frame: pd.DataFrame, separator: str | None) -> Reading:
