@@ -28,6 +28,7 @@ from maskrank.estimators.checks import (
 _MOST_LAYERS = 64
 _MOST_OUTPUTS = 1_000_000
 _MOST_COLUMNS = 100_000_000
+_ONE_OUTPUT = ("binary", "counts", "survival")
 _WIDEST = 1 << 20  # pixels of a side of an image
 _LONGEST_LABEL = 1 << 20  # characters
 _MOST_LABELS = 1 << 28  # characters that all classes take together
@@ -62,6 +63,8 @@ def check_document(document: dict[str, Any]) -> None:
     if document["metric"] not in document["figures"]:
         raise SchemaError(f"metric is {document['metric']!r}, of which figures holds nothing")
     n_outputs = document["task"]["n_outputs"]
+    if document["task"]["kind"] in _ONE_OUTPUT and n_outputs != 1:
+        raise SchemaError(f"task.n_outputs is {n_outputs}; 1 is needed for {document['task']['kind']}")
     if "classes" in document or "class_type" in document:
         _check_classes(document, n_outputs)
     for name in ("y_mean", "y_scale"):
