@@ -79,6 +79,7 @@ def read_target(column: pd.Series, task: str, rows: Array) -> Outcome:
         The rows' numbers in the file, from 1 on.
     """
     name = column.name
+    column = column.astype(np.float64) if column.dtype == np.float16 else column
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
         raise TargetError(f"the target {name!r} holds an infinite value")
