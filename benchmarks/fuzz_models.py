@@ -179,13 +179,15 @@ def _change_array(head: dict[str, Any], arrays: bytes, rng: np.random.Generator)
         return
     if how == 0:
         entry["dtype"] = str(rng.choice(["F64", "F32", "F16", "I64", "I32", "U8", "BOOL", "BF16", "X9", ""]))
+    elif how in (1, 2) and "shape" not in entry:
+        return
     elif how == 1:
         entry["shape"] = entry["shape"][::-1] + [1] * int(rng.integers(2))
     elif how == 2:
         entry["shape"] = [int(rng.choice([0, 1, 10**9, 2**62, -1])) for _ in entry["shape"]]
     elif how == 3:
         other = head[names[int(rng.integers(len(names)))]]
-        if not isinstance(other, dict):
+        if not isinstance(other, dict) or not {"data_offsets"} <= set(entry) & set(other):
             return
         entry["data_offsets"], other["data_offsets"] = other["data_offsets"], entry["data_offsets"]
     elif how == 4:
