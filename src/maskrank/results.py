@@ -132,7 +132,8 @@ def stopped_csv(finished: Finished) -> str:
 
 def as_json(document: Mapping[str, Any]) -> str:
     """A document as text, with null for a number that JSON does not know."""
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", errors="backslashreplace").decode() + "\n"  # a half of a pair of characters is \ud800
 
 
 def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
@@ -142,7 +143,11 @@ def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _finite(value: Any) -> Any:
-    """The same document, with null for a number that JSON does not know: the standard error of a single row."""
+    """The same document in plain Python, with null for a number that JSON does not know, such as the standard error of
+    a single row.
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -11,6 +11,8 @@ import typer
 
 import maskrank
 from maskrank.cli import datasets, explaining, paper, predicting, ranking, studies
+from maskrank.cli.common import polite
+from maskrank.terminal.standard_output import print_text
 
 app = typer.Typer(
     name="maskrank",
@@ -22,11 +24,12 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
+@polite
 def main(
     version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"maskrank {maskrank.__version__}")
+        print_text(f"maskrank {maskrank.__version__}\n")
         raise typer.Exit
 
 

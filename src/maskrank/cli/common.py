@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from maskrank import interrupts
+from maskrank.cli.errors import said_of
 from maskrank.terminal.text import one_line
 
 if TYPE_CHECKING:
@@ -37,11 +38,13 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(error, KeyboardInterrupt) or interrupts.stopping():  # libraries turn it into other errors
                 interrupts.say_stopped()
                 raise typer.Exit(interrupts.STOPPED) from None
-            if not isinstance(error, ValueError | OSError | ImportError):
+            said = said_of(error)
+            if said is None:
                 raise
-            for line in _lines(error):
-                typer.echo(f"maskrank: {one_line(line)}", err=True)
-            raise typer.Exit(1 if _is_of_output(error) else 2) from None
+            lines, code = said
+            for line in lines:
+                say(line)
+            raise typer.Exit(code) from None
 
     return run
 
@@ -53,17 +56,10 @@ def _flush() -> None:
     flush_output()
 
 
-def _is_of_output(error: Exception) -> bool:
-    from maskrank.terminal.standard_output import OutputError
-
-    return isinstance(error, OutputError)
-
-
-def _lines(error: Exception) -> list[str]:
-    """A table has a line for each of its problems, any other error has one."""
-    from maskrank.tables import TableError
-
-    return str(error).split("\n") if isinstance(error, TableError) else [str(error)]
+def say(line: str) -> None:
+    """A message on standard error, where that is open."""
+    with suppress(OSError):
+        typer.echo(f"maskrank: {one_line(line)}", err=True)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -134,13 +130,13 @@ def table_facts(data: str, table: Table) -> list[tuple[str, str]]:
     ]
 
 
-def chosen_columns(data: str, columns: ModelColumns, voice: Voice) -> pd.DataFrame:
+def chosen_columns(data: str, columns: ModelColumns, voice: Voice, memory: int | None = None) -> pd.DataFrame:
     """The columns of a table that a model predicts from, read as those it was fitted on."""
     from maskrank.tables import select_columns
     from maskrank.terminal.progress_bar import ReadingBar
 
     with ReadingBar(quiet=voice.quiet) as bar:
-        frame, lines = select_columns(data, columns.kinds, columns.levels, columns.date_orders, bar)
+        frame, lines = select_columns(data, columns.kinds, columns.levels, columns.date_orders, bar, memory)
     voice.warn(lines)
     return frame
 
@@ -158,7 +154,7 @@ def chosen_batches(
     with ReadingBar(quiet=voice.quiet) as bar:
         batches = read_batches(data, columns, memory, rows_at_once, bar)
         if batches is None:
-            yield chosen_columns(data, columns, voice)
+            yield chosen_columns(data, columns, voice, memory)
             return
         said: set[str] = set()
         for frame, lines in batches:
@@ -181,15 +177,6 @@ def whole_numbers(option: str, text: str, *, least: int) -> list[int]:
     if numbers[0] < least:
         raise ValueError(f"{option} {text}: at least {least} feature{'s are' if least > 1 else ' is'} needed")
     return numbers
-
-
-def check_distinct(data: str, outputs: list[str]) -> None:
-    """No output may fall on the table or on another output."""
-    seen = {os.path.realpath(data)}
-    for path in outputs:
-        if os.path.realpath(path) in seen:
-            raise ValueError(f"{path} is given twice: the table and each output need a file of their own")
-        seen.add(os.path.realpath(path))
 
 
 def typed_command() -> str:

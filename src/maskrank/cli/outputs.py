@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maskrank.cli.common import check_distinct, console
-from maskrank.terminal.text import one_line
+from maskrank.cli.common import console, say
+from maskrank.cli.errors import said_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ class Outputs:
     """
 
     def __init__(self, read: list[str], **paths: str | None) -> None:
-        from maskrank.files import check_writable
+        from maskrank.files import check_distinct, check_writable
 
         self._paths = {kind: path for kind, path in paths.items() if path is not None}
         printed = [path for path in self._paths.values() if path in _STANDARD_OUTPUT]
@@ -45,10 +45,9 @@ class Outputs:
         if self._paths.get("model") in _STANDARD_OUTPUT:
             raise ValueError(f"--model {self._paths['model']}: a model needs a file of its own")
         files = [path for path in self._paths.values() if path not in _STANDARD_OUTPUT]
-        for given in read:
-            check_distinct(given, files)
         for path in files:
             check_writable(path)
+        check_distinct(read, files)
         self._to_stdout = bool(printed)
         self._shown = False
         self._done: list[str] = []
@@ -80,7 +79,11 @@ class Outputs:
             self._done.append(kind)  # half of it twice would be worse than half of it
             self._printing(lambda: print_text(content()))
         else:
-            made = content()  # an error of what is made is none of the file
+            try:
+                made = content()
+            except Exception as error:
+                self._not_made(kind, error)
+                return
             self._file(kind, lambda: write_atomically(path, made))
             if or_print and path not in self._written:
                 self._printing(lambda: print_text(content()))
@@ -94,7 +97,7 @@ class Outputs:
         """Say that an output that was asked for is not written."""
         if self.wants(kind):
             self._done.append(kind)
-            typer.echo(f"maskrank: {self._paths[kind]} is not written: {reason}", err=True)
+            say(f"{self._paths[kind]} is not written: {reason}")
 
     @contextmanager
     def checkpoints(self) -> Iterator[None]:
@@ -118,9 +121,17 @@ class Outputs:
         if voice is not None:
             voice.written(self._written)
         for line in self._problems:
-            typer.echo(f"maskrank: {one_line(line)}", err=True)
+            say(line)
         if self._problems:
             raise typer.Exit(1)
+
+    def _not_made(self, kind: str, error: Exception) -> None:
+        """What was shown is there: the other outputs are written all the same."""
+        said = said_of(error)
+        if said is None or not self._shown:
+            raise error
+        self._problems += [f"{self._paths[kind]} is not written: {line}" for line in said[0]]
+        self._done.append(kind)
 
     def _file(self, kind: str, write: Callable[[], None]) -> None:
         try:

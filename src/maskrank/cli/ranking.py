@@ -128,7 +128,7 @@ def rank(
     from maskrank.cli.ranking_results import RankingResults
     from maskrank.tables import ColumnOptions, memory_limit, read_groups
 
-    outputs = Outputs([data], json=json, csv=csv, report=report, model=model)
+    outputs = Outputs([data] if group is None else [data, group], json=json, csv=csv, report=report, model=model)
     check_folder(checkpoint, resume=resume)
     wanted = _size(size)
     if max_size is not None and wanted != "auto":

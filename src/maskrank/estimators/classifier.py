@@ -16,7 +16,7 @@ from maskrank.estimators.answers import ClassAnswers
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figures, class_figures, label_figures
 from maskrank.estimators.fitting import Part
-from maskrank.estimators.labels import as_labels, category_order, label_names
+from maskrank.estimators.labels import as_labels, category_order, check_one_type, label_names
 from maskrank.estimators.parameters import documented
 from maskrank.estimators.row_weights import class_factors
 from maskrank.estimators.scaling import Array
@@ -174,6 +174,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
         return y
 
     def _learn_target(self, y: Array) -> Array:
+        check_one_type(y)
         check_classification_targets(y)
         self._multilabel = y.ndim == 2 and y.shape[1] > 1
         if self._multilabel:

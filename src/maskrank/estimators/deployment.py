@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from maskrank.estimators.answers import Answers, answers_from_document
 from maskrank.estimators.encoding import Encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.inputs import Inputs
-from maskrank.estimators.persistence import StoredModel, read_model
+from maskrank.estimators.persistence import OperatorError, StoredModel, read_model
 from maskrank.estimators.scaling import Array
 
 if TYPE_CHECKING:
@@ -99,12 +98,14 @@ def read_deployed(path: str | os.PathLike[str]) -> DeployedModel:
     stored = read_model(path)
     try:
         return _deployed(stored)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (OperatorError, ImportError, MemoryError):
+        raise
+    except Exception as error:
         raise stored.damaged(error) from error
 
 
 def _deployed(stored: StoredModel) -> DeployedModel:
-    table = json.loads(stored.arrays["table"].tobytes())
+    table = stored.table
     features = FeatureTable.from_document(table["features"], table["columns"])
     support = features.of_columns(stored.arrays["support"], outside=False)
     return DeployedModel(

@@ -28,6 +28,16 @@ def label_names(y: Any) -> list[Any] | None:
     return list(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
 
 
+def check_one_type(y: Array) -> None:
+    """Raise where labels are of types that have no common order, such as text beside numbers."""
+    if np.asarray(y).dtype != object:
+        return
+    kinds = {type(label) for label in np.asarray(y).ravel().tolist()}
+    if not (kinds <= {bool, int, float} or len(kinds) == 1):
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y holds labels of the types {names}: labels are all text, or all numbers")
+
+
 def as_labels(y: Any) -> Array:
     """Columns of labels, 0 and 1, also of a sparse matrix: (n, labels)."""
     values = np.asarray(y.toarray() if scipy.sparse.issparse(y) else y).astype(np.float64)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.classifier import DualNetClassifier
 from maskrank.estimators.counts import DualNetCounts
-from maskrank.estimators.persistence import read_model
+from maskrank.estimators.persistence import OperatorError, read_model
 from maskrank.estimators.regressor import DualNetRegressor
 from maskrank.estimators.survival import DualNetSurvival
 
@@ -45,7 +45,9 @@ def load(path: str | os.PathLike[str], *, operator: Any = None) -> Estimator:
         raise ValueError(f"{path} was saved by {name}, an estimator that is not imported here: import it first")
     try:
         model = estimators[stored.document["estimator"]]._restored(stored, operator)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (OperatorError, ImportError, MemoryError):
+        raise
+    except Exception as error:
         raise stored.damaged(error) from error
     return cast(Estimator, model)
 

@@ -22,17 +22,26 @@ from safetensors.numpy import save as arrays_to_bytes
 import maskrank
 from maskrank.core.engine.deployed import Deployed
 from maskrank.core.predictor.specs import NetMaker, deployed_from_spec
+from maskrank.estimators.checks import SchemaError
+from maskrank.estimators.schema import check_document, check_table
+from maskrank.estimators.tensors import check_head, check_values
 from maskrank.files import check_writable, write_atomically
+from maskrank.tables.memory import free_bytes, size_text
 
 if TYPE_CHECKING:
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
 
 FORMAT = 11
+_LONGEST_HEAD = 100_000_000  # bytes, as in safetensors
 _KEY = "maskrank"
 _SEAL = "sha256"
 _UNSEALED = "0" * 64  # in the place of the checksum when it is computed
 _PREDICTOR = "predictor."
 _SUBSETS = "subset_predictor."
+
+
+class OperatorError(ValueError):
+    """A net of the user's own is missing, or is not the one that was saved."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +53,14 @@ class StoredModel:
     path : path
     document : dict
         The metadata.
+    table : dict
+        What it says of the columns, and of how they are encoded.
     arrays : dict of str to ndarray
     """
 
     path: Path
     document: dict[str, Any]
+    table: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
     def named(self, prefix: str) -> dict[str, NDArray[Any]]:
@@ -69,10 +81,13 @@ class StoredModel:
             Makes the net of a predictor that is the user's own.
         """
         n_outputs, arrays = self.document["task"]["n_outputs"], self.named(_PREDICTOR)
+        if self.document["predictor"]["kind"] == "custom" and make_net is None:
+            name = self.document["predictor"]["net"]
+            raise OperatorError(f"the model's operator is a net of your own, {name}: load it with operator={name}")
         try:
             return deployed_from_spec(self.document["predictor"], arrays, n_outputs, make_net)
         except RuntimeError as error:
-            raise ValueError(f"the operator does not fit the saved net: {error}") from error
+            raise OperatorError(f"the operator does not fit the saved net: {error}") from error
 
     def subset_predictor(self) -> SubsetPredictor | None:
         """What explains a row; None where scores are not measured."""
@@ -87,7 +102,7 @@ class StoredModel:
 
     def damaged(self, error: Exception) -> ValueError:
         """What to say where its parts do not fit together."""
-        return ValueError(f"{self.path} is damaged: its parts do not fit together ({error!r})")
+        return ValueError(f"{self.path} is damaged: its parts do not fit together ({_shown(error)})")
 
 
 def write_model(
@@ -115,15 +130,19 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
+    size, most = path.stat().st_size, free_bytes() // 3
+    if size > most:
+        raise ValueError(f"{path} has {size_text(size)}: of models, {size_text(most)} fit into the memory that is free")
     content = path.read_bytes()
     foreign = f"{path} is not a maskrank model"
     length = int.from_bytes(content[:8], "little")
-    if content[8:9] != b"{" or f'"{_KEY}"'.encode() not in content[:4096]:
+    if length > _LONGEST_HEAD or content[8:9] != b"{" or f'"{_KEY}"'.encode() not in content[:4096]:
         raise ValueError(foreign)
     if 8 + length > len(content):
         raise ValueError(f"{path} is damaged: it ends too early")
     try:
-        document = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
+        head = json.loads(content[8 : 8 + length])
+        document = json.loads(head["__metadata__"][_KEY])
         written = int(document["format"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(foreign) from error
@@ -140,10 +159,30 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     if hashlib.sha256(_with_seal(content, _UNSEALED)).hexdigest() != _seal(content):
         raise ValueError(f"{path} is damaged: it was altered after it was written (its checksum differs)")
     try:
+        check_document(document)
+        check_head(document, _types_and_shapes(head))
         arrays = {name: array.copy() for name, array in arrays_from_bytes(content).items()}  # they may be changed then
+        table = json.loads(arrays["table"].tobytes())
+        check_table(table)
+        check_values(document, table, arrays)
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged: it ends too early or was altered ({error})") from error
-    return StoredModel(path, document, arrays)
+    except SchemaError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
+        raise ValueError(f"{path} is damaged: its parts do not fit together ({_shown(error)})") from error
+    return StoredModel(path, document, table, arrays)
+
+
+def _types_and_shapes(head: dict[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Of the arrays, by what the head of a file says."""
+    return {name: (entry["dtype"], tuple(entry["shape"])) for name, entry in head.items() if name != "__metadata__"}
+
+
+def _shown(error: Exception) -> str:
+    """An error in few words."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _seal(content: bytes) -> str | None:

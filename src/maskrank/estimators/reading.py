@@ -14,6 +14,7 @@ from maskrank.estimators.attributes import Attributes
 from maskrank.estimators.inputs import Inputs, as_frame, as_table, categorical_positions, column_names, is_plain
 from maskrank.estimators.scaling import Array
 from maskrank.estimators.sources import check_files, check_no_infinity, float_type, open_source
+from maskrank.magnitudes import magnitude_problem
 
 if TYPE_CHECKING:
     from maskrank.tables.selected import ModelColumns
@@ -99,12 +100,12 @@ class ReadingMixin(Attributes):
                 ensure_min_samples=2 if reset else 1,
                 **self._target_checks,
             )
-            return X, y
+            return X, _checked_target(y, reset=reset)
         validate_data(self, X, reset=reset, skip_check_array=True)
         raw = self._inputs.numbers(X)
         least = {"ensure_min_samples": 2 if reset else 1}
         raw, y = check_X_y(raw, y, dtype=np.float64, ensure_all_finite=False, **least, **self._target_checks)
-        return raw, y
+        return raw, _checked_target(y, reset=reset)
 
     def _read_target(self, y: Any, *, reset: bool) -> Any:
         """A target as given, for scikit-learn's validation: what it can't read is converted here."""
@@ -156,6 +157,14 @@ class ReadingMixin(Attributes):
     def _checked(self, numbers: Array) -> Array:
         check_no_infinity(numbers)
         return numbers
+
+
+def _checked_target(y: Array, *, reset: bool) -> Array:
+    """A target of numbers of which figures can be computed; rows to be judged alone may have any."""
+    problem = magnitude_problem(y) if reset and y.dtype.kind == "f" else None
+    if problem is not None:
+        raise ValueError(f"y {problem}")
+    return y
 
 
 def remember_file(model: ReadingMixin, *, date_orders: Mapping[str, bool], targets: Sequence[str]) -> None:

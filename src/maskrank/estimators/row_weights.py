@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from maskrank.estimators.scaling import Array
 
+_LARGEST = 1e200
 _NOTHING = 1e-12  # of the largest weight: below it a row counts as one of weight 0
 
 
@@ -35,6 +36,8 @@ def check_weights(given: Any, n: int, *, name: str = "sample_weight") -> NDArray
         raise ValueError(f"{name} holds negative weights, such as {weights.min():g}: they must be 0 or above")
     if not weights.any():
         raise ValueError(f"{name}: all weights are zero, and at least one row must count")
+    if weights.max() > _LARGEST:  # their sum would be infinite
+        weights = weights / weights.max()
     return np.where(weights < _NOTHING * weights.max(), 0.0, weights)
 
 

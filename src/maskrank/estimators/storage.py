@@ -93,7 +93,7 @@ class StorageMixin(Attributes, BaseEstimator):
         model.history_ = History.from_dict(document["history"])
         model.predictor_ = stored.predictor(net_maker(operator))
         model._subset_predictor = stored.subset_predictor()
-        table = json.loads(arrays["table"].tobytes())
+        table = stored.table
         model._table = FeatureTable.from_document(table["features"], table["columns"])
         model._inputs = None if model._table.kinds is None else Inputs(model._table.kinds)
         model._column_names = tuple(table["columns"])

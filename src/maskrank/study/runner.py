@@ -7,6 +7,7 @@ line with its error and is run anew.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -136,7 +137,7 @@ def _appending(file: Path | None) -> Iterator[Callable[[str], None]]:
         out.flush()
 
     try:
-        if file.stat().st_size and not file.read_text(encoding="utf-8").endswith("\n"):
+        if file.stat().st_size and not file.read_bytes().endswith(b"\n"):
             note("")  # behind a line that was cut short
         yield note
     finally:
@@ -165,16 +166,24 @@ def _failed(job: Job, error: Exception) -> Result:
 
 
 def _lines(file: Path, names: Sequence[str]) -> list[Result]:
-    """What a file holds; a line that was cut short by a crash is left out."""
+    """What a file holds; a line that was cut short by a crash, or is no result of a job, is left out."""
     found = []
-    for text in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+    for text in file.read_bytes().split(b"\n") if file.exists() else []:
         try:
             line = json.loads(text)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(line, dict) and set(names) <= set(line):
+        if _is_result(line, names):
             found.append(line)
-    return found
+    usual = Counter(frozenset(line) for line in found if "error" not in line).most_common(1)
+    return [line for line in found if "error" in line or frozenset(line) == usual[0][0]]
+
+
+def _is_result(line: Any, names: Sequence[str]) -> bool:
+    """Whether a line names a job, and says more of it."""
+    if not isinstance(line, dict) or not set(names) < set(line):
+        return False
+    return all(isinstance(line[name], str | int | float) for name in names)
 
 
 def _key(job: Job, names: Sequence[str]) -> tuple[Any, ...]:

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from maskrank.tables.decimals import is_mark, is_text
-from maskrank.tables.errors import listing
+from maskrank.tables.errors import cut, listing
 from maskrank.tables.kinds import Remarks, as_categories, as_dates, as_numbers, by_content
 from maskrank.tables.text import Reading
 from maskrank.terminal.text import drop_flags
 
 _MOST_LINES = 8  # columns with a line of their own
+_LONGEST_OPTIONS = 1_000  # characters of their names
 _MOST_DROPPED = 50  # columns that can reasonably be left out by options
 
 
@@ -82,10 +83,14 @@ def infinite(frame: pd.DataFrame) -> dict[str, int]:
 def infinite_problem(found: Mapping[str, int]) -> str:
     """Which columns hold infinite values, and what to do."""
     names = list(found)
-    shown = ", ".join(f"{name!r} (row {found[name]} of the data)" for name in names[:_MOST_LINES])
+    shown = ", ".join(f"{cut(name)!r} (row {found[name]} of the data)" for name in names[:_MOST_LINES])
     more = f", … ({len(names)} in all)" if len(names) > _MOST_LINES else ""
     them, columns = ("it", "the column") if len(names) == 1 else ("them", "the columns")
-    drop = f"leave {columns} out with {drop_flags(names)}, or " if len(names) <= _MOST_DROPPED else ""
+    drop = (
+        f"leave {columns} out with {drop_flags(names)}, or "
+        if len(names) <= _MOST_DROPPED and sum(map(len, names)) <= _LONGEST_OPTIONS
+        else ""
+    )
     return f"an infinite value in {shown}{more}; {drop}correct {them} first"
 
 

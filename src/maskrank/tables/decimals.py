@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,11 +81,11 @@ def read_numbers(
     unread : dict of Counter
         The cells of each of these columns that are missing values, and how many there are.
     """
-    text = frame.columns[[is_text(frame[name]) for name in frame.columns]]
-    waiting = [name for name in text if mostly_numbers(frame[name])]
+    waiting = [name for name in text_columns(frame) if mostly_numbers(frame[name])]
     if not waiting:
         return frame, {}
-    fractions = dict.fromkeys(name for name in frame.columns if pd.api.types.is_float_dtype(frame[name]))
+    kinds = zip(frame.columns, frame.dtypes, strict=True)
+    fractions = dict.fromkeys(name for name, kind in kinds if pd.api.types.is_float_dtype(kind))
     written = cells([*waiting, *fractions])
     unread = {name: Counter[str]() for name in waiting}
     texts = {name: _bare(written[name], unread.get(name)) for name in (*waiting, *fractions)}
@@ -116,6 +117,17 @@ def numbers_among(texts: Sequence[str], separator: str | None) -> list[float]:
 def is_text(column: pd.Series) -> bool:
     """Whether a column holds anything but numbers and truth values."""
     return not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
+
+
+def text_columns(frame: pd.DataFrame) -> list[str]:
+    """The columns for which `is_text` holds, by their types alone: a frame may have very many."""
+    kinds = frame.dtypes
+    texts = [kind for kind in kinds.unique() if not (_is_number(kind) or pd.api.types.is_bool_dtype(kind))]
+    return [name for name, kind in zip(frame.columns, kinds, strict=True) if kind in texts] if texts else []
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(kind))
 
 
 def looks_like_a_number(value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+_LONGEST = 200  # characters of a name in a message
 _MOST_SHOWN = 8  # columns that a message names one by one
 
 
@@ -18,11 +19,21 @@ def raise_all(where: str, problems: Sequence[str]) -> None:
         raise TableError("\n".join(f"{where}: {problem}" for problem in problems))
 
 
+def first_line(error: Exception) -> str:
+    """What an error of a library says, in a line."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def listing(names: Iterable[str], most: int = _MOST_SHOWN) -> str:
     """The first names, and how many there are."""
     names = list(names)
-    shown = ", ".join(repr(str(name)) for name in names[:most])
+    shown = ", ".join(repr(cut(str(name))) for name in names[:most])
     return shown + (f", … ({len(names)} in all)" if len(names) > most else "")
+
+
+def cut(name: str) -> str:
+    """A name that is very long without its middle."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[-_LONGEST // 2 :]}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -5,33 +5,36 @@ feature_names), the first sheet of an Excel file, standard input.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import sys
 import warnings
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
-import numpy as np
-import pandas as pd
-
+from maskrank.tables.arrays import read_npz
 from maskrank.tables.errors import TableError
 from maskrank.tables.large import is_large_file, open_path
+from maskrank.tables.memory import free_bytes, require_room
+from maskrank.tables.packed import Bounded, check_archive, damage_named, open_packed
 from maskrank.tables.parquet import read_parquet
+from maskrank.tables.paths import is_standard_input, place, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.text import Reading, Text, check_utf8, decode, read_csv, require_unique
 from maskrank.tables.unchanged import Unchanged
 
+Reader = Callable[[Path, Told, int], Reading]
+
 _TEXT = (".csv", ".tsv", ".txt")
+_BLOCK = 1 << 20  # bytes of standard input at once
 SUFFIXES = (*_TEXT, ".parquet", ".arrow", ".feather", ".npy", ".npz", ".xlsx")
 KNOWN = f"{', '.join(SUFFIXES)}, .gz and .zst of text, or a folder of Parquet files"
 
 
-def read_frame(source: str, told: Told = untold) -> Reading:
+def read_frame(source: str, told: Told = untold, limit: int | None = None) -> Reading:
     """Read a file, or CSV on standard input ("-").
 
     Parameters
@@ -39,16 +42,17 @@ def read_frame(source: str, told: Told = untold) -> Reading:
     source : str
     told : callable
         Told bytes done and bytes in all, now and then.
+    limit : int, optional
+        Bytes of memory that it may take; what is free if not given.
     """
-    if source == "-":
-        return _read_text(sys.stdin.buffer.read(), place(source))
-    path = Path(source)
-    if not path.exists():
-        raise TableError(f"{source}: there is no such file")
+    limit = free_bytes() if limit is None else limit
+    if is_standard_input(source):
+        return _read_stream(_standard_input(), place(source), limit)
+    path = source_path(source)
     if is_large_file(path):
-        return Reading(open_path(path).frame(told=told))
+        return Reading(open_path(path, limit).frame(told=told, limit=limit))
     try:
-        reading = _reader(path)(path, told)
+        reading = _reader(path)(path, told, limit)
     except PermissionError as error:
         raise TableError(f"{source}: can't be read: no permission") from error
     if reading.frame.empty:
@@ -56,17 +60,21 @@ def read_frame(source: str, told: Told = untold) -> Reading:
     return reading
 
 
-def _reader(path: Path) -> Callable[[Path, Told], Reading]:
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise TableError("standard input: can't be read: it is closed")
+    return sys.stdin.buffer
+
+
+def _reader(path: Path) -> Reader:
     """What reads a file of this name."""
     *_, before, suffix = ["", "", *(suffix.lower() for suffix in path.suffixes)]
-    if suffix in _UNPACKED and before in _TEXT:
-        return lambda path, told: _read_text(_UNPACKED[suffix](path), str(path))
+    if suffix in _PACKED and before in _TEXT:
+        return _read_packed_text
     if suffix in _TEXT:
         return _read_text_file
-    if suffix == ".parquet":
-        return _read_parquet
     if suffix in _TABLES:
-        return lambda path, told: _TABLES[suffix](path)
+        return _TABLES[suffix]
     hint = ": save the sheet as .xlsx or as CSV" if suffix in (".xls", ".ods", ".numbers") else ""
     raise TableError(f"{path}: files ending in {path.suffix or 'nothing'!r} are not known; use {KNOWN}{hint}")
 
@@ -81,46 +89,41 @@ def is_named_npz(source: str) -> bool:
     return source.lower().endswith(".npz")
 
 
-def _gunzip(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise TableError(f"{path}: is not a gzip file, or it is damaged") from error
-
-
-def _unzst(path: Path) -> bytes:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise TableError(f"{path}: reading .zst needs zstandard: pip install 'maskrank[zstd]'") from error
-    left, parts = path.read_bytes(), []
-    try:
-        while left:  # frame by frame; a reader of streams takes a file that breaks off for a shorter one
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            parts.append(frame.decompress(left))
-            if not frame.eof:
-                raise TableError(f"{path}: is damaged: it breaks off")
-            left = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise TableError(f"{path}: is not a Zstandard file, or it is damaged") from error
-    return b"".join(parts)
-
-
 def _read_text(content: bytes, where: str) -> Reading:
     text, guesses = decode(content, where)
     reading = read_csv(Text.of(text), where)
     return replace(reading, guesses=guesses + reading.guesses)
 
 
-def _read_text_file(path: Path, told: Told) -> Reading:
+def _read_stream(stream: BinaryIO, where: str, limit: int) -> Reading:
+    """Text that can be read only once."""
+    try:
+        with io.BufferedReader(Bounded(stream, where, limit), _BLOCK) as bounded:
+            return _read_text(bounded.read(), where)
+    except OSError as error:
+        raise TableError(f"{where}: can't be read: {error.strerror or error}") from error
+
+
+def _read_text_file(path: Path, told: Told, limit: int) -> Reading:
     """UTF-8 is read as it is parsed, other text at once."""
-    if not path.is_file():  # but something that can be read only once
-        return _read_text(path.read_bytes(), str(path))
     with Unchanged([path]) as files:
         told(0, files.n_bytes)
+        require_room(str(path), files.n_bytes, limit)
         if is_utf8(path):
             return read_csv(utf8_text(path, told), str(path))
         return _read_text(path.read_bytes(), str(path))
+
+
+def _read_packed_text(path: Path, told: Told, limit: int) -> Reading:
+    """The same of a packed file, which is unpacked as often as it is read."""
+    with Unchanged([path]), damage_named(path):
+        with open_packed(path, limit) as stream:
+            plain = check_utf8(stream)
+        if plain:
+            opened = partial(io.TextIOWrapper, encoding="utf-8-sig", newline="")
+            return read_csv(Text(lambda: opened(open_packed(path, limit))), str(path))
+        with open_packed(path, limit) as stream:
+            return _read_text(stream.read(), str(path))
 
 
 def is_utf8(path: Path) -> bool:
@@ -151,56 +154,31 @@ class _Counted(io.FileIO):
         return n
 
 
-def place(source: str) -> str:
-    """What a message calls the source."""
-    return "standard input" if source == "-" else source
+def _read_npz(path: Path, told: Told, limit: int) -> Reading:
+    return read_npz(path, limit)
 
 
-def _read_npz(path: Path) -> Reading:
-    """X as columns and, where there is one, y as a column more."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ("X", "y", "feature_names") if name in archive}
-    except PermissionError:
-        raise
-    except Exception as error:  # numpy, zipfile and zlib each raise their own kinds on a damaged archive
-        raise TableError(f"{path}: is not an .npz file of plain arrays, or it is damaged") from error
-    if "X" not in arrays:
-        raise TableError(f"{path}: has no array 'X'; an .npz table holds X, y and perhaps feature_names")
-    X, y = arrays["X"], arrays.get("y")
-    if X.ndim != 2 or (y is not None and y.shape != (len(X),)):
-        shapes = f"X has shape {X.shape}" + ("" if y is None else f" and y {y.shape}")
-        raise TableError(f"{path}: {shapes}; (rows, features) and (rows,) are needed")
-    if X.dtype.kind not in "biuf":
-        raise TableError(f"{path}: X holds values of type {X.dtype}; real numbers are needed")
-    names = [str(name) for name in arrays.get("feature_names", [f"x{i}" for i in range(X.shape[1])])]
-    if len(names) != X.shape[1]:
-        raise TableError(f"{path}: feature_names has {len(names)} entries for {X.shape[1]} features")
-    require_unique(names if y is None else [*names, "y"], str(path))
-    frame = pd.DataFrame(X, columns=names)
-    return Reading(frame if y is None else pd.concat([frame, pd.Series(y, name="y")], axis=1))
-
-
-def _read_parquet(path: Path, told: Told) -> Reading:
-    frame = read_parquet(path, told)
+def _read_parquet(path: Path, told: Told, limit: int) -> Reading:
+    frame = read_parquet(path, told, limit)
     frame.columns = [str(name) for name in frame.columns]
     require_unique(list(frame.columns), str(path))
     return Reading(frame)
 
 
-def _read_excel(path: Path) -> Reading:
+def _read_excel(path: Path, told: Told, limit: int) -> Reading:
     """The first sheet, read as the text that it shows would be."""
     try:
         from openpyxl import load_workbook
     except ImportError as error:
         raise TableError(f"{path}: reading .xlsx needs openpyxl: pip install 'maskrank[excel]'") from error
     try:
+        check_archive(path, limit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that a table does not need
             book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
             sheets = [sheet.title for sheet in book.worksheets]
             rows = list(book.worksheets[0].iter_rows(values_only=True)) if sheets else []
-    except PermissionError:
+    except (PermissionError, TableError, MemoryError):
         raise
     except Exception as error:  # openpyxl, zipfile and the parser of XML each raise their own kinds
         raise TableError(f"{path}: is not an .xlsx file, or it is damaged") from error
@@ -227,5 +205,5 @@ def _cell(cell: Any) -> str:
 
 
 _OWN_SEPARATOR = ";"  # a comma would rule out decimal commas
-_UNPACKED: dict[str, Callable[[Path], bytes]] = {".gz": _gunzip, ".zst": _unzst}
-_TABLES: dict[str, Callable[[Path], Reading]] = {".npz": _read_npz, ".xlsx": _read_excel}
+_PACKED = (".gz", ".zst")
+_TABLES: dict[str, Reader] = {".npz": _read_npz, ".parquet": _read_parquet, ".xlsx": _read_excel}

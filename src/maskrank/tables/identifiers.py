@@ -43,7 +43,8 @@ def identifier_warnings(X: pd.DataFrame, y: Array) -> list[str]:
 def find_identifiers(X: pd.DataFrame, y: Array) -> dict[str, str]:
     """The columns that look like identifiers, and why."""
     numbers = X.select_dtypes("number")
-    found = {numbers.columns[i]: reason for i, reason in _find(numbers.to_numpy(dtype=np.float64), y)}
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite values, which are refused elsewhere, and huge ones
+        found = {numbers.columns[i]: reason for i, reason in _find(numbers.to_numpy(dtype=np.float64), y)}
     texts = X.select_dtypes(["category", "object", "string"])
     found |= {name: reason for name in texts.columns if (reason := _of_text(texts[name])) is not None}
     return {str(name): found[name] for name in X.columns if name in found}

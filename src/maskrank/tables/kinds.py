@@ -279,7 +279,10 @@ def _unreadable(column: pd.Series, remarks: Remarks) -> pd.Series:
 
 
 def _decimals(column: pd.Series, remarks: Remarks) -> pd.Series:
-    return column.astype(np.float64)
+    try:
+        return column.astype(np.float64)
+    except OverflowError:  # whole numbers of hundreds of digits: infinite, and refused as such
+        return column.map(lambda value: float(str(value)), na_action="ignore").astype(np.float64)
 
 
 def _days(column: pd.Series, remarks: Remarks) -> pd.Series:

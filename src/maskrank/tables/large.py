@@ -15,7 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.errors import TableError
+from maskrank.tables.errors import TableError, first_line
+from maskrank.tables.memory import require_room
+from maskrank.tables.parquet import check_texts
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.scratch import Scratch
 from maskrank.tables.text import require_unique
@@ -132,18 +134,38 @@ class LargeTable:
         files = [] if piece.path is None else [piece.path]
         self._files.check(files)
         try:
-            yield from piece.read(columns, height)
+            for values in piece.read(columns, height):
+                values.validate(full=True)  # offsets of texts are read as they are, wherever they point to
+                yield values
         except Exception as error:  # pyarrow has many kinds of its own
             self._files.check(files)
-            if isinstance(error, TableError | PermissionError):
+            if isinstance(error, TableError | PermissionError | MemoryError):
                 raise
             where = piece.path or self.name
-            raise TableError(f"{where}: is damaged, or not what it seems: {str(error).splitlines()[0]}") from error
+            raise TableError(f"{where}: is damaged, or not what it seems: {first_line(error)}") from error
         self._files.check(files)
 
-    def frame(self, columns: Sequence[str] | None = None, told: Told = untold) -> pd.DataFrame:
-        """All rows in memory."""
-        return joined_frame([batch.values for batch in self.batches(columns, told=told)])
+    def frame(
+        self, columns: Sequence[str] | None = None, told: Told = untold, limit: int | None = None
+    ) -> pd.DataFrame:
+        """All rows in memory, of which they may take so many bytes."""
+        kept: list[Any] = []
+        n_bytes = 0
+        for batch in self.batches(columns, told=told):
+            kept.append(batch.values)
+            n_bytes += batch.values.nbytes
+            if limit is not None:
+                require_room(self.name, n_bytes, limit)
+        return self._named(lambda: joined_frame(kept))
+
+    def _named(self, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A frame; where pandas has no such type of a column, an error that says so."""
+        try:
+            return make()
+        except (TableError, MemoryError):
+            raise
+        except Exception as error:
+            raise TableError(f"{self.name}: can't be read: {first_line(error)}") from error
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str] | None = None, told: Told = untold) -> pd.DataFrame:
         """Some rows, by their sorted numbers, in one pass over the table."""
@@ -152,7 +174,7 @@ class LargeTable:
             first, last = np.searchsorted(rows, [batch.start, batch.start + batch.values.num_rows])
             if last > first:
                 kept.append(batch.values.take(rows[first:last] - batch.start))
-        return joined_frame(kept)
+        return self._named(lambda: joined_frame(kept))
 
 
 def joined_frame(batches: Sequence[Any]) -> pd.DataFrame:
@@ -174,7 +196,7 @@ def is_large_file(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in (".arrow", ".feather", ".npy")
 
 
-def open_path(path: Path) -> LargeTable:
+def open_path(path: Path, limit: int | None = None) -> LargeTable:
     """A table on disk.
 
     Parameters
@@ -182,6 +204,8 @@ def open_path(path: Path) -> LargeTable:
     path : Path
         A file, .parquet, .arrow, .feather or .npy, or a folder of Parquet or Arrow files, perhaps in folders of their
         own such as ``year=2024``.
+    limit : int, optional
+        Bytes of memory that the texts of a small file may take.
 
     Raises
     ------
@@ -195,7 +219,11 @@ def open_path(path: Path) -> LargeTable:
     if len(kinds) != 1:
         what = "both Parquet and Arrow files" if kinds else "no file ending in .parquet, .arrow or .feather"
         raise TableError(f"{path}: is a folder with {what}; files of one kind are needed")
-    dataset = open_dataset([str(file) for file in files], kinds.pop(), base=path if path.is_dir() else path.parent)
+    kind = kinds.pop()
+    dataset = open_dataset([str(file) for file in files], kind, base=path if path.is_dir() else path.parent)
+    if kind == "parquet" and limit is not None:
+        for file in files:
+            check_texts(file, limit)
     return of_dataset(dataset, str(path))
 
 
@@ -215,8 +243,9 @@ def open_dataset(files: Sequence[str], kind: str, base: Path, schema: Any = None
     except PermissionError:
         raise
     except Exception as error:
-        named = "Parquet" if kind == "parquet" else "Arrow"
-        raise TableError(f"{base}: is not a {named} file: {str(error).splitlines()[0]}") from error
+        named = "a Parquet" if kind == "parquet" else "an Arrow"
+        where = files[0] if len(files) == 1 else base
+        raise TableError(f"{where}: is not {named} file: {first_line(error)}") from error
 
 
 def dataset_module(where: str) -> Any:
@@ -248,11 +277,22 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     start = 0
     for fragment in fragments:
         path = getattr(fragment, "path", None)
-        for part in fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]:
-            n = part.row_groups[0].num_rows if hasattr(part, "row_groups") else part.count_rows()
+        for part, n in _parts(fragment, path or name):
             pieces.append(Piece(start, n, None if path is None else Path(path), _reader(part, dataset.schema)))
             start += n
     return LargeTable(name, dataset.schema, pieces, folder)
+
+
+def _parts(fragment: Any, where: str) -> list[tuple[Any, int]]:
+    """Groups of rows of a file, and how many rows they have."""
+    try:
+        if not hasattr(fragment, "split_by_row_group"):
+            return [(fragment, fragment.count_rows())]
+        return [(part, part.row_groups[0].num_rows) for part in fragment.split_by_row_group()]
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{where}: is damaged: {first_line(error)}") from error
 
 
 def _reader(fragment: Any, schema: Any) -> Callable[[list[str], int], Iterator[Any]]:
@@ -291,16 +331,16 @@ def _open_array(path: Path) -> LargeTable:
     pa = _arrow(str(path))
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, PermissionError):
-            raise
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # the parser of its header has kinds of its own
         raise TableError(f"{path}: is not an .npy file of a plain array, or it is damaged") from error
-    if mapped.ndim != 2 or mapped.dtype.kind not in "biuf":
+    if mapped.ndim != 2 or not mapped.shape[1] or mapped.dtype.kind not in "biuf":
         what = f"an array of shape {mapped.shape} and type {mapped.dtype}"
         raise TableError(f"{path}: holds {what}; numbers (rows, columns) are needed")
     (n, d), kind, offset, by_columns = mapped.shape, mapped.dtype, int(mapped.offset), not mapped.flags.c_contiguous
     del mapped
-    native = kind.newbyteorder("=")
+    native = np.dtype(np.float64) if kind.kind == "f" and kind.itemsize not in (4, 8) else kind.newbyteorder("=")
     schema = pa.schema([(f"x{j}", pa.from_numpy_dtype(native)) for j in range(d)])
 
     def read(columns: list[str], height: int) -> Iterator[Any]:
@@ -313,7 +353,7 @@ def _open_array(path: Path) -> LargeTable:
                 else:
                     block = _values(file, offset, kind, row * d, rows * d).reshape(rows, d)
                     arrays = [np.ascontiguousarray(block[:, j]) for j in places]
-                columns_of = [pa.array(array.astype(native, copy=False)) for array in arrays]
+                columns_of = [pa.array(_as_type(array, native)) for array in arrays]
                 yield pa.RecordBatch.from_arrays(columns_of, names=columns)
 
     return LargeTable(str(path), schema, [Piece(0, n, path, read)])
@@ -322,6 +362,11 @@ def _open_array(path: Path) -> LargeTable:
 def _values(file: Any, offset: int, kind: np.dtype[Any], first: int, count: int) -> NDArray[Any]:
     file.seek(offset + first * kind.itemsize)
     return np.fromfile(file, dtype=kind, count=count)
+
+
+def _as_type(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, and is refused as such
+        return array.astype(kind, copy=False)
 
 
 def _arrow(where: str) -> Any:

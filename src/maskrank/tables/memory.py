@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
+
+from maskrank.tables.errors import TableError
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -12,6 +15,8 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _PROCESS = 600 * 10**6  # of the interpreter, torch and the nets; measured, benchmarks/large.py
 _OF_FRAME = 2.5  # times the numbers of a table in 64 bits: what a fit on all of its rows takes; measured, the same
 _OF_SAMPLE = 6.0  # the same of a sample, which is smaller, so that constant parts weigh more
+_MOST_TIMES = 1_000  # what a packed table of some size may unpack to; gzip packs nothing but zeros so tightly
+_SMALL = 10**9  # bytes; less may be packed as tightly as can be
 _MOST_SAMPLED = 200_000  # rows; more of them take longer and choose the same
 _LEAST_SAMPLED = 10_000
 
@@ -54,12 +59,58 @@ def free_bytes() -> int:
     for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
         if limit.exists() and (text := limit.read_text().strip()).isdigit():
             free = min(free, int(text))
-    return free
+    return min(free, _left_to_process())
+
+
+def _left_to_process() -> int:
+    """What this process may still ask for, where it has a limit of its own (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return sys.maxsize
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    used = Path("/proc/self/statm")
+    taken = int(used.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") if used.exists() else 0
+    return max(1, limit - taken)
+
+
+def require_room(where: str, n_bytes: int, limit: int, *, packed: int | None = None) -> None:
+    """Refuse a table that would not fit into memory.
+
+    Parameters
+    ----------
+    where : str
+        What messages call it.
+    n_bytes : int
+        Its values, unpacked.
+    limit : int
+        Bytes of memory that may be used.
+    packed : int, optional
+        Bytes of the file that they are packed in.
+    """
+    needed = int(_OF_FRAME * n_bytes)
+    if needed > limit:
+        raise TableError(
+            f"{where}: holds {size_text(n_bytes)} or more, which need about {size_text(needed)} of memory, and "
+            f"{size_text(limit)} may be used: allow more with --memory, or save it as Parquet, which is read in parts"
+        )
+    if packed is not None and n_bytes > max(_SMALL, _MOST_TIMES * packed):
+        raise TableError(
+            f"{where}: unpacks to more than {_MOST_TIMES:,} times its size of {size_text(packed)}, as hardly any table "
+            "does: if it is one, unpack it and give that"
+        )
 
 
 def bytes_in_memory(n_cells: int) -> int:
     """What reading a table of so many cells and a fit on all of its rows takes."""
     return int(_PROCESS + _OF_FRAME * 8 * n_cells)
+
+
+def fits_in_memory(n_cells: int, limit: int) -> bool:
+    """Whether a table of so many cells is read at once; one that is small beside the limit always is."""
+    return bytes_in_memory(n_cells) <= limit or int(_OF_FRAME * 8 * n_cells) <= limit // 20
 
 
 def sample_rows(limit: int, n_rows: int, n_columns: int, name: str = "memory_limit") -> int:

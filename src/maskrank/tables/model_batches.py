@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 
 from maskrank.tables.large import LargeTable, is_large_file, open_path
+from maskrank.tables.paths import is_standard_input, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.sample import open_large
 from maskrank.tables.selected import ModelColumns, require_columns, select_from
@@ -38,9 +38,9 @@ def read_batches(
     batches : iterator, or None
         None for a file that is read at once.
     """
-    path = Path(source)
-    by_columns = source != "-" and path.exists() and (is_large_file(path) or path.suffix.lower() == ".parquet")
-    opened = (open_path(path), None) if by_columns else open_large(source, limit, told=told)
+    path = None if is_standard_input(source) else source_path(source)
+    by_columns = path is not None and (is_large_file(path) or path.suffix.lower() == ".parquet")
+    opened = (open_path(path, limit), None) if path and by_columns else open_large(source, limit, told=told)
     if opened is None:
         return None
     table, separator = opened

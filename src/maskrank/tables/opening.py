@@ -10,6 +10,7 @@ from maskrank.tables.conversion import convert_csv, convert_frames, convert_lazy
 from maskrank.tables.errors import TableError, unknown
 from maskrank.tables.files import is_plain_text
 from maskrank.tables.large import LargeTable, of_dataset, open_path
+from maskrank.tables.paths import source_path
 
 
 def open_large(source: str | Path) -> LargeTable:
@@ -33,9 +34,7 @@ def open_large(source: str | Path) -> LargeTable:
     >>> table.n_rows, table.names
     (2, ['a', 'y'])
     """
-    path = Path(source)
-    if not path.exists():
-        raise TableError(f"{source}: there is no such file")
+    path = source_path(source)
     return convert_csv(path)[0] if is_plain_text(path) else open_path(path)
 
 

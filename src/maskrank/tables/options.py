@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from maskrank.tables.errors import TableError, raise_all, unknown
+from maskrank.tables.paths import source_path
 from maskrank.tables.text import decode
 
 _FORMS = 'a JSON object of lists, {"group": ["column", …], …}, or CSV with the columns group and column'
@@ -114,10 +115,10 @@ def read_groups(source: str) -> dict[str, list[str]]:
         Either JSON, an object of lists: ``{"blood": ["hb", "wbc"], "heart": ["pulse"]}``. Or CSV or TSV with the
         columns ``group`` and ``column``, one line for each member of a group.
     """
+    if not Path(source).exists():
+        raise TableError(f"{source}: there is no such file; --group needs {_FORMS}")
     try:
-        content = Path(source).read_bytes()
-    except FileNotFoundError as error:
-        raise TableError(f"{source}: there is no such file; --group needs {_FORMS}") from error
+        content = source_path(source).read_bytes()
     except OSError as error:
         raise TableError(f"{source}: can't be read: {error.strerror}") from error
     text, _ = decode(content, source)
@@ -134,7 +135,7 @@ def _of_json(text: str, where: str) -> dict[str, list[str]]:
 
     try:
         document = json.loads(text, object_pairs_hook=once)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TableError(f"{where}: is not JSON: {error}") from error
     if not isinstance(document, dict):
         raise TableError(f"{where}: is not {_FORMS}")

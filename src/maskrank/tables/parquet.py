@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskrank.tables.errors import TableError
+from maskrank.tables.errors import TableError, first_line
+from maskrank.tables.memory import require_room
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.unchanged import Unchanged
 
+_CELL = 8  # bytes
+_SMALL = 1 << 26  # bytes of a file that is looked at before it is read
+_TEXTS = ("string", "large_string", "binary", "large_binary")
 _AT_ONCE = 1 << 21  # values that are read in one go
 _MOST_OTHERS = 64  # columns beside those of the array; with more of them, a frame is made in the usual way
 
 
-def read_parquet(path: Path, told: Told = untold) -> pd.DataFrame:
+def read_parquet(path: Path, told: Told = untold, limit: int | None = None) -> pd.DataFrame:
     """A file as pandas reads it.
 
     Parameters
@@ -27,21 +31,63 @@ def read_parquet(path: Path, told: Told = untold) -> pd.DataFrame:
     path : Path
     told : callable
         Told bytes done and bytes in all, now and then.
+    limit : int, optional
+        Bytes of memory that it may take.
 
     Raises
     ------
     TableError
-        It is no such file, or it changed while it was read.
+        It is no such file, it changed while it was read, or it does not fit into memory.
     """
     pq = parquet_reader(str(path))
     try:
         with Unchanged([path]) as files, pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+            if limit is not None:
+                require_room(str(path), _CELL * file.metadata.num_rows * len(file.schema_arrow), limit)
+                check_texts(path, limit)
             frame = _numbers(file, files.n_bytes, told)
             return pd.read_parquet(path) if frame is None else frame
-    except (PermissionError, TableError):
+    except (PermissionError, TableError, MemoryError):
         raise
     except Exception as error:  # pyarrow has many kinds of its own
-        raise TableError(f"{path}: is not a Parquet file: {str(error).splitlines()[0]}") from error
+        raise TableError(f"{path}: is not a Parquet file: {first_line(error)}") from error
+
+
+def check_texts(path: Path, limit: int) -> None:
+    """Refuse a small file of texts that are too many, or too long, for memory; of a large one, batches are looked at.
+
+    A file may hold a text once that stands in every row: it is read as such, and its length counted for each of them.
+    """
+    if path.stat().st_size > _SMALL:
+        return
+    try:
+        _check_texts(path, limit)
+    except (PermissionError, TableError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{path}: is not a Parquet file, or it is damaged: {first_line(error)}") from error
+
+
+def _check_texts(path: Path, limit: int) -> None:
+    pq = parquet_reader(str(path))
+    with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+        facts, schema = file.metadata, file.schema_arrow
+        texts = [str(name) for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in _TEXTS]
+        if not texts or facts.num_rows < 2:
+            return
+    import pyarrow.compute as pc
+
+    n_bytes = 0
+    with pq.ParquetFile(path, memory_map=False, pre_buffer=False, read_dictionary=texts) as file:
+        for group in range(facts.num_row_groups):
+            declared = sum(facts.row_group(group).column(i).total_uncompressed_size for i in range(facts.num_columns))
+            require_room(str(path), declared, limit)
+            for column in file.read_row_group(group, columns=texts, use_threads=False).columns:
+                for chunk in column.chunks:
+                    chunk.validate(full=True)
+                    lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
+                    n_bytes += pc.sum(lengths).as_py() or 0
+                    require_room(str(path), n_bytes, limit)
 
 
 def parquet_reader(where: str) -> Any:

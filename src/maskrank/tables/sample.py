@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,8 @@ from maskrank.tables.conversion import convert_csv
 from maskrank.tables.decimals import is_text, read_numbers
 from maskrank.tables.files import is_plain_text
 from maskrank.tables.large import LargeTable, is_large_file, open_path
-from maskrank.tables.memory import bytes_in_memory, sample_rows
+from maskrank.tables.memory import bytes_in_memory, fits_in_memory, sample_rows
+from maskrank.tables.paths import is_standard_input, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.sampling import draw_rows
 from maskrank.tables.text import Reading
@@ -96,16 +96,16 @@ def open_large(
 
     Parameters are those of `read_sample`.
     """
-    path = Path(source)
-    if source == "-" or not path.exists():
+    if is_standard_input(source):
         return None
+    path = source_path(source)
     if is_plain_text(path):
         cells = path.stat().st_size // _BYTES_OF_CELL
-        return None if bytes_in_memory(cells) <= limit else convert_csv(path, texts, told)
+        return None if fits_in_memory(cells, limit) else convert_csv(path, texts, told)
     if not (is_large_file(path) or path.suffix.lower() == ".parquet"):
         return None
-    table = open_path(path)
-    return None if bytes_in_memory(table.n_rows * len(table.names)) <= limit else (table, None)
+    table = open_path(path, limit)
+    return None if fits_in_memory(table.n_rows * len(table.names), limit) else (table, None)
 
 
 def as_reading(frame: pd.DataFrame, separator: str | None) -> Reading:

@@ -12,8 +12,9 @@ import pandas as pd
 
 from maskrank.tables.columns import infinite, reading_warnings, typed_columns, unread_lines
 from maskrank.tables.errors import TableError, listing, nearest, raise_all
-from maskrank.tables.files import place, read_frame
+from maskrank.tables.files import read_frame
 from maskrank.tables.kinds import Remarks, level_text
+from maskrank.tables.paths import place
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.text import Reading
 
@@ -66,6 +67,7 @@ def select_columns(
     levels: Mapping[str, Sequence[Any] | None] | None = None,
     date_orders: Mapping[str, bool] | None = None,
     told: Told = untold,
+    limit: int | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns that a model needs, as it knows them; other columns may be anything.
 
@@ -77,6 +79,8 @@ def select_columns(
         As in `ModelColumns`.
     told : callable
         Told bytes read and bytes in all, now and then.
+    limit : int, optional
+        Bytes of memory that the table may take; what is free if not given.
 
     Returns
     -------
@@ -85,7 +89,8 @@ def select_columns(
     lines : list of str
         What was guessed, and how many cells are missing for it.
     """
-    return select_from(read_frame(source, told), place(source), ModelColumns(kinds, levels or {}, date_orders or {}))
+    columns = ModelColumns(kinds, levels or {}, date_orders or {})
+    return select_from(read_frame(source, told, limit), place(source), columns)
 
 
 def select_from(reading: Reading, where: str, columns: ModelColumns) -> tuple[pd.DataFrame, list[str]]:

@@ -21,11 +21,12 @@ from maskrank.tables.columns import (
     typed_columns,
 )
 from maskrank.tables.errors import TableError, listing, raise_all
-from maskrank.tables.files import is_named_npz, place, read_frame
+from maskrank.tables.files import is_named_npz, read_frame
 from maskrank.tables.kinds import Remarks
 from maskrank.tables.memory import size_text
 from maskrank.tables.options import ColumnOptions
 from maskrank.tables.other_rows import OtherRows
+from maskrank.tables.paths import place
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
 from maskrank.tables.sample import Sample, read_sample
@@ -147,8 +148,8 @@ def load_table(
     roles : Roles, optional
         Columns that are no features: several targets, times and events, weights, groups and order of rows.
     memory : int, optional
-        Bytes that reading and a fit may take: of a file that needs more, a uniform sample of the rows is read. Without
-        it all rows are.
+        Bytes that reading and a fit may take: of a file that needs more, a uniform sample of the rows is read, or it is
+        refused if its kind can't be read in parts. Without it all rows are read, as far as memory is free.
     seed : int
         Of the sample.
     told : callable
@@ -163,7 +164,7 @@ def load_table(
     where, sample = place(source), None
     if memory is not None:
         sample = read_sample(source, memory, seed=seed, texts=options.categorical, told=told)
-    reading = read_frame(source, told) if sample is None else sample.reading
+    reading = read_frame(source, told, memory) if sample is None else sample.reading
     columns = [str(name) for name in reading.frame.columns]
     if target is None and not roles.predicted(None):
         target = _default_target(source, columns, where)

@@ -9,15 +9,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskrank.magnitudes import magnitude_problem
 from maskrank.tables.cells import row_numbers, without_blanks
 from maskrank.tables.decimals import is_text, mostly_numbers
 from maskrank.tables.errors import listing
 from maskrank.tables.kinds import Remarks, as_numbers
+from maskrank.terminal.text import short
 
 Array = NDArray[Any]
 
 TASKS = ("auto", "classification", "regression", "counts", "ordered", "survival")
 CLASSES = ("classification", "ordered")  # tasks whose target holds labels
+_UNREADABLE = ("bytes", "complex", "interval", "period")
 _MOST_CLASSES = 20  # of a target of whole numbers that counts as classes
 _RARE = 2  # rows of a class, of which at most half are held out
 
@@ -76,13 +79,16 @@ def read_target(column: pd.Series, task: str, rows: Array) -> Outcome:
         The rows' numbers in the file, from 1 on.
     """
     name = column.name
+    column = column.astype(np.float64) if column.dtype == np.float16 else column
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
         raise TargetError(f"the target {name!r} holds an infinite value")
     try:
         distinct = column.nunique()
-    except TypeError as error:
-        raise TargetError(f"the target {name!r} holds neither numbers nor text") from error
+    except TypeError:  # of lists, and other values that can't be told apart
+        distinct = 0
+    if not distinct or pd.api.types.infer_dtype(column) in _UNREADABLE:
+        raise TargetError(f"the target {name!r} holds neither numbers nor text")
     task, reason = (task, "as asked") if task != "auto" else _guessed(column, numeric, distinct)
     if task in CLASSES:
         return _classes(column, task, reason, numeric)
@@ -98,7 +104,7 @@ def read_target(column: pd.Series, task: str, rows: Array) -> Outcome:
                 f"the target {name!r} holds {values[at]:g} in row {rows[at]} of the data: counts are whole numbers "
                 "from 0 on"
             )
-    _check_varies(values, f"the target {name!r}")
+    _check_numbers(values, f"the target {name!r}")
     return Outcome(values, task, reason)
 
 
@@ -120,7 +126,7 @@ def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcom
     hint = " (numbers rather than classes? then --task regression)" if numeric else ""
     if counts.max() == 1:
         raise TargetError(f"each class of the target {name!r} has 1 row: there is nothing to learn from{hint}")
-    few = [f"{label} ({count})" for label, count in zip(labels, counts, strict=True) if count <= _RARE]
+    few = [f"{short(str(label))} ({count})" for label, count in zip(labels, counts, strict=True) if count <= _RARE]
     rare = [
         f"{'a class' if len(few) == 1 else f'{len(few)} classes'} of the target {name!r} with 1 or 2 rows: "
         f"{', '.join(few[:8])}{', …' if len(few) > 8 else ''}; learned from, and too few to judge by{hint}"
@@ -134,8 +140,15 @@ def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcom
 
 def _check_varies(values: Array, what: str) -> None:
     if (values == values[0]).all():
-        shown = f"{values[0]:g}" if values.dtype.kind == "f" else values[0]
+        shown = f"{values[0]:g}" if values.dtype.kind == "f" else short(str(values[0]))
         raise TargetError(f"{what} is {shown} in every row: there is nothing to predict")
+
+
+def _check_numbers(values: Array, what: str) -> None:
+    _check_varies(values, what)
+    problem = magnitude_problem(values)
+    if problem is not None:
+        raise TargetError(f"{what} {problem}")
 
 
 def read_targets(frame: pd.DataFrame, task: str, rows: Array, separator: str | None) -> Outcome:
@@ -154,7 +167,7 @@ def read_targets(frame: pd.DataFrame, task: str, rows: Array, separator: str | N
         values, wrong = row_numbers(frame[name], rows, separator)
         if wrong is not None:
             raise TargetError(f"--targets: column {name!r} {wrong}: several targets are numbers, or 0 and 1")
-        _check_varies(values, f"the target {name!r}")
+        _check_numbers(values, f"the target {name!r}")
         columns.append(values)
     together = np.stack(columns, axis=1)
     labels = bool(np.isin(together, (0, 1)).all())
@@ -187,6 +200,8 @@ def read_survival(time: pd.Series, event: pd.Series, rows: Array, separator: str
             f"--time: column {time.name!r} holds {times[at]:g} in row {rows[at]} of the data: times are "
             "numbers from 0 on"
         )
+    if (problem := magnitude_problem(times)) is not None:
+        raise TargetError(f"--time: column {time.name!r} {problem}")
     events, wrong = row_numbers(event, rows, separator)
     needed = "1 where the event happened, 0 where the row is censored"
     if wrong is None and not np.isin(events, (0, 1)).all():

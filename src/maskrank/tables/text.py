@@ -20,7 +20,7 @@ from typing import BinaryIO, TextIO
 
 import pandas as pd
 
-from maskrank.tables.decimals import is_text, read_numbers
+from maskrank.tables.decimals import is_text, read_numbers, text_columns
 from maskrank.tables.errors import TableError
 from maskrank.tables.parts import join_columns
 from maskrank.terminal.text import drop_flags
@@ -31,6 +31,7 @@ _LOOKED_AT = 20  # rows, to tell the separator
 _AT_ONCE = 1 << 21  # cells that are parsed in one go
 _BLOCK = 1 << 24  # bytes of a file that are checked in one go
 _HEAD = 1 << 16  # characters that are looked at for the beginning of a table
+_BLANK_LINES = re.compile(r"(?:\ufeff| *[\r\n])+| +\Z")  # spaces alone are no line for pandas either
 _NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)  # for Excel, above the header
 
 
@@ -114,9 +115,9 @@ class Text:
         """The same from its first line on that is not empty."""
         text, head = self, self.head()
         while head:
-            kept = head.lstrip("\ufeff\r\n")
-            text = text.after(len(head) - len(kept))
-            if kept:
+            blank = _BLANK_LINES.match(head)
+            text = text.after(blank.end() if blank else 0)
+            if blank is None or blank.end() < len(head):
                 return text
             head = text.head()
         return text
@@ -200,7 +201,7 @@ def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
         frame = _parse(layout)
     if frame.empty:
         raise TableError(f"{where}: the file has a header but no rows")
-    empty = [name for name in header if name in layout.nameless and frame[name].isna().all()]
+    empty = {name for name in layout.nameless if frame[name].isna().all()}
     named = [name for name in header if name not in empty]  # spreadsheets leave empty columns behind the last
     if named and frame[named[-1]].isna().any():
         raise_ragged(layout, where, fewest=1 + header.index(named[-1]))
@@ -215,9 +216,10 @@ def read_csv(given: Text, where: str, separator: str | None = None) -> Reading:
             known.update(_parse(layout, unknown, dtype=str).iloc[rows].items())
         return pd.DataFrame({name: known[name] for name in names}, columns=list(names))
 
-    written = frame[named].iloc[rows]
+    written = (frame[named] if empty else frame).iloc[rows]
+    texts = text_columns(written)
     frame, unread = read_numbers(written, cells, separator)
-    turned = [name for name in named if is_text(written[name]) and not is_text(frame[name])]
+    turned = [name for name in texts if not is_text(frame[name])]
     return Reading(frame, guesses, turned, unread, cells, separator)
 
 
@@ -236,8 +238,12 @@ def _named_by_place(names: list[str], where: str, above: int) -> list[str]:
 
 
 def require_unique(names: Sequence[str], where: str) -> None:
-    """Refuse columns without a name, or of one name."""
+    """Refuse columns without a name, of one name, or of a name that is no text."""
     seen: set[str] = set()
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        raise TableError(f"{where}: the name of a column holds half a pair of characters, which no text has") from error
     for place, name in enumerate(names, 1):
         if not name.strip():
             raise TableError(f"{where}: column {place} has no name; name it, or remove the separator that opens it")
@@ -289,10 +295,11 @@ def _parse(
     """All rows of the named columns, by default of all, each of the type that pandas infers from the whole column."""
     wanted = layout.header if names is None else list(names)
     height = rows_at_once or max(1, _AT_ONCE // len(layout.header))
-    parts: dict[str, list[pd.Series]] = {name: [] for name in layout.header if name in set(wanted)}
+    parts: dict[str, list[pd.Series]] = {}
     for n_before, part in enumerate(parsed_parts(layout, names, height, **options)):
         if len(part) < height and not n_before:
-            return part[wanted]
+            return part.copy() if names is None else part[wanted]  # columns of a type lie together in a copy
+        parts = parts or {str(name): [] for name in part.columns}
         for name, pieces in parts.items():
             pieces.append(part[name].copy())
     joined = join_columns(parts)
@@ -319,9 +326,11 @@ def parsed_parts(
         Others of ``pandas.read_csv``.
     """
     header = layout.header
-    used = header if names is None else [name for name in header if name in set(names)]
+    used = header
     if names is not None:
-        options["usecols"] = [header.index(name) for name in used]
+        asked = set(names)
+        places = [place for place, name in enumerate(header) if name in asked]
+        used, options["usecols"] = [header[place] for place in places], places
     height = height or max(1, _AT_ONCE // len(header))
     with (
         layout.text.open() as stream,
@@ -358,7 +367,8 @@ def raise_ragged(layout: Layout, where: str, fewest: int | None = None) -> None:
         reader = csv.reader(stream, delimiter=layout.separator)
         try:
             for row in reader:
-                if row and not (fewest or expected) <= len(row) <= expected:
+                blank = not row or (len(row) == 1 and not row[0].strip())
+                if not blank and not (fewest or expected) <= len(row) <= expected:
                     line = above + reader.line_num
                     raise TableError(f"{where}: line {line} has {len(row)} fields, the header has {fewest or expected}")
         except csv.Error as error:

@@ -14,6 +14,8 @@ from typing import Any
 
 from rich.console import Console
 
+from maskrank.terminal.text import visible
+
 
 class OutputError(OSError):
     """Standard output can't be written."""
@@ -34,8 +36,11 @@ class Screen(Console):
 
 
 def print_text(text: str | Iterable[str]) -> None:
-    """Print text as it is, or parts of it as they come."""
+    """Print text as it is, or parts of it as they come; a terminal shows what it would obey as a file holds it."""
+    shown = sys.stdout.isatty()
     for part in [text] if isinstance(text, str) else text:
+        if shown:
+            part = "\n".join(map(visible, part.split("\n")))
         with _writing():
             sys.stdout.write(part)
             sys.stdout.flush()

@@ -53,7 +53,23 @@ def _image_cnn(spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: N
     from maskrank.core.method.image_cnn import ImageCNN
 
     shape: tuple[int, int] = tuple(spec["image_shape"])
-    return _masked(lambda width, outputs: ImageCNN(width, outputs, image_shape=shape), spec, arrays, n_outputs)
+
+    def make(width: int, outputs: int) -> nn.Module:
+        return ImageCNN(width, outputs, image_shape=shape)
+
+    _check_fits(make, spec, arrays, n_outputs)
+    return _masked(make, spec, arrays, n_outputs)
+
+
+def _check_fits(make_net: NetMaker, spec: Spec, arrays: dict[str, Array], n_outputs: int) -> None:
+    """Refuse arrays of other shapes than those of a net, before it takes any memory."""
+    import torch
+
+    with torch.device("meta"):
+        needed = make_net(spec["width"], n_outputs).state_dict()
+    found = {name.removeprefix("net."): array.shape for name, array in arrays.items() if name.startswith("net.")}
+    if found != {name: tuple(tensor.shape) for name, tensor in needed.items()}:
+        raise RuntimeError("its arrays have other names or shapes")
 
 
 def _custom(spec: Spec, arrays: dict[str, Array], n_outputs: int, make_net: NetMaker | None) -> Deployed:
