@@ -103,13 +103,13 @@ def test_settings_are_nested_in_json_and_flat_on_a_page() -> None:
     assert json.loads(ranking_json(model, seconds=1.0))["config"]["tournament"]["enabled"] is True
     shown = flat_settings(model.config_)
     assert shown["selector_hidden"] == "64, 32"
-    assert shown["predictor.cycles"] == "80, 120, 400"
+    assert shown["predictor.cycles"] == "80, 120, 700"
     assert shown["predictor.recipes"].startswith(
         "decay 0.1; decay 0.4; decay 0.1, share 0.6; decay 0.1, additive; decay 0.1, input_noise 0.5;"
     )
     assert all(isinstance(value, str) for value in shown.values())
     page = ranking_report("A page", [section(("a", "b", "c"))], command="")
-    assert "<dt>predictor.cycles</dt><dd>80, 120, 400</dd>" in page
+    assert "<dt>predictor.cycles</dt><dd>80, 120, 700</dd>" in page
     assert "{" not in page[page.index("All settings") : page.index("</details>", page.index("All settings"))]
 
 
