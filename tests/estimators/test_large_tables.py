@@ -27,7 +27,7 @@ RUN = CliRunner()
 @pytest.fixture(autouse=True)
 def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count the bytes of tables alone, so that small ones are large; and fit quickly."""
-    monkeypatch.setattr(memory, "_PROCESS", 0)
+    monkeypatch.setattr(memory, "PROCESS", 0)
     monkeypatch.setattr(memory, "_LEAST_SAMPLED", 100)
     monkeypatch.setitem(PRESETS, "default", PRESETS["default"].using(**QUICK, predictor__pass_batch=256))
 

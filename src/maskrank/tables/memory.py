@@ -12,7 +12,7 @@ from maskrank.tables.errors import TableError
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
-_PROCESS = 600 * 10**6  # of the interpreter, torch and the nets; measured, benchmarks/large.py
+PROCESS = 600 * 10**6  # of the interpreter, torch and the nets; measured, benchmarks/large.py
 _OF_FRAME = 2.5  # times the numbers of a table in 64 bits: what a fit on all of its rows takes; measured, the same
 _OF_SAMPLE = 6.0  # the same of a sample, which is smaller, so that constant parts weigh more
 _MOST_TIMES = 1_000  # what a packed table of some size may unpack to; gzip packs nothing but zeros so tightly
@@ -105,7 +105,7 @@ def require_room(where: str, n_bytes: int, limit: int, *, packed: int | None = N
 
 def bytes_in_memory(n_cells: int) -> int:
     """What reading a table of so many cells and a fit on all of its rows takes."""
-    return int(_PROCESS + _OF_FRAME * 8 * n_cells)
+    return int(PROCESS + _OF_FRAME * 8 * n_cells)
 
 
 def fits_in_memory(n_cells: int, limit: int) -> bool:
@@ -122,9 +122,9 @@ def sample_rows(limit: int, n_rows: int, n_columns: int, name: str = "memory_lim
         They would be too few; it says the least limit.
     """
     of_row = int(_OF_SAMPLE * 8 * n_columns)
-    affordable = (limit - _PROCESS) // of_row
+    affordable = (limit - PROCESS) // of_row
     if affordable < min(_LEAST_SAMPLED, n_rows):
-        least = min(_PROCESS + of_row * min(_LEAST_SAMPLED, n_rows), bytes_in_memory(n_rows * n_columns))
+        least = min(PROCESS + of_row * min(_LEAST_SAMPLED, n_rows), bytes_in_memory(n_rows * n_columns))
         raise ValueError(
             f"{name}: {size_text(limit)} are too little for a table of {n_columns:,} columns: at least "
             f"{size_text(least)} are needed"
