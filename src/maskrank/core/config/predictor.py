@@ -118,7 +118,7 @@ class PredictorConfig:
     n_recipes: int = 10  # not measured
     recipes: tuple[Recipe, ...] = RECIPES
     hidden: tuple[int, ...] = (48, 48, 48)  # not measured
-    cycles: tuple[int, ...] = (80, 120, 700)  # benchmarks/draws.py, regression: MSE 1.39 -> 1.25 with the last one
+    cycles: tuple[int, ...] = (80, 120, 700)  # not measured on record; without the last, regression loses
     rate: float = 2e-2  # not measured
     betas: tuple[float, float] = (0.9, 0.99)  # not measured
     min_batch: int = 64  # not measured
@@ -134,7 +134,7 @@ class PredictorConfig:
     min_judging_rows: int = 300  # not measured
     max_judging_rows: int = 1 << 15  # a time limit
     min_folds: int = 3  # not measured
-    max_folds: int = 5  # 10: no better on nine tables of 40 to 190 rows, development tables among them; 1.6 x the time
+    max_folds: int = 5  # not measured on record; 10 took 1.6 x the time
     min_fold_rows: int = 5  # not measured
     max_cross_fitted_rows: int = 20_000  # a time limit
     n_picks: int = 12  # not measured
