@@ -1,7 +1,9 @@
 """The predictor as it is deployed: NumPy alone, so that a process that only predicts needs no torch.
 
-Weights are rounded to half precision once, when a fit ends; all products are computed in single precision. A model file
-holds what is held here, so that a model that was read predicts as the one that was saved, bit for bit.
+Weights are rounded to half precision once, when a fit ends. Products are computed in double precision and the outputs
+rounded to single precision: the order in which a BLAS library adds up a row's products depends on the rows beside it, on
+the number of threads and on the processor, and the rounding hides it. A model file holds what is held here, so that a
+model that was read predicts as the one that was saved, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from maskrank.core import limits
 
 Array = NDArray[Any]
 _LARGEST = 1e15  # an input beyond it is taken for it: sums of products with it stay far within single precision
-_ROUND = 16  # rows of one product are a multiple of it: what is computed of a row does not depend on its place
 
 
 class Deployed(ABC):
@@ -69,7 +70,7 @@ class Bins:
 
     def on_positions(self) -> tuple[Array, Array]:
         """Weights (members, k * bins, units) on positions that are not standardised, and their biases: (m, units)."""
-        weights = self.weights.astype(np.float32) * self.scale.reshape(-1, 1)
+        weights = self.weights.astype(np.float64) * self.scale.reshape(-1, 1)
         return weights, -np.tensordot(weights, self.centre.reshape(-1), axes=(1, 0))
 
     def positions(self, x: Array) -> Array:
@@ -111,10 +112,10 @@ class DeployedMLP(Deployed):
             self._first_encoded[0] += shift.reshape(-1)
         self._first = np.ascontiguousarray(first[:, n_encoded:])  # (1 + columns, the other units)
         self._inner = [
-            (weight.astype(np.float32), bias.astype(np.float32).reshape(-1))
+            (weight.astype(np.float64), bias.astype(np.float64).reshape(-1))
             for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True)
         ]
-        self._last = self.weights[-1].astype(np.float32).reshape(-1, self.weights[-1].shape[2])  # (units, outputs)
+        self._last = self.weights[-1].astype(np.float64).reshape(-1, self.weights[-1].shape[2])  # (units, outputs)
         self._constant = self.biases[-1].astype(np.float64).sum(axis=0)
 
     @property
@@ -143,14 +144,13 @@ class DeployedMLP(Deployed):
         return cls(weights, biases, spec["activation"], bins)
 
     def outputs(self, x: Array) -> Array:
-        n = len(x)
-        seen = np.ones((-(-n // _ROUND) * _ROUND, 1 + x.shape[1]), dtype=np.float32)  # the first column is for biases
-        np.clip(x, -_LARGEST, _LARGEST, out=seen[:n, 1:], casting="same_kind")
+        seen = np.ones((len(x), 1 + x.shape[1]))  # the first column is for biases
+        np.clip(x, -_LARGEST, _LARGEST, out=seen[:, 1:])
         with np.errstate(over="ignore"):  # of an exponential: the unit is 0 then
             hidden = _ACTIVATE[self.activation](self._first_layer(seen))
             for weight, bias in self._inner:
                 hidden = _ACTIVATE[self.activation](_layer(hidden, weight, bias))
-        return np.asarray((hidden @ self._last)[:n].astype(np.float64) + self._constant)
+        return (hidden @ self._last + self._constant).astype(np.float32).astype(np.float64)
 
     def _first_layer(self, seen: Array) -> Array:
         """(rows, 1 + columns) -> (rows, units of all members)."""
@@ -164,7 +164,7 @@ class DeployedMLP(Deployed):
 def _layer(hidden: Array, weights: Array, bias: Array) -> Array:
     """Each member's layer on its own units: (rows, units of all members) -> (rows, units of all members)."""
     members, n_in, n_out = weights.shape
-    out = np.empty((len(hidden), members * n_out), dtype=np.float32)
+    out = np.empty((len(hidden), members * n_out))
     for k, weight in enumerate(weights):
         np.matmul(hidden[:, k * n_in : (k + 1) * n_in], weight, out=out[:, k * n_out : (k + 1) * n_out])
     out += bias
@@ -173,7 +173,7 @@ def _layer(hidden: Array, weights: Array, bias: Array) -> Array:
 
 def _side_by_side(weights: Array) -> Array:
     """The units of all members in one layer: (members, inputs, units) -> (inputs, members * units)."""
-    return weights.astype(np.float32).transpose(1, 0, 2).reshape(weights.shape[1], -1)
+    return weights.astype(np.float64).transpose(1, 0, 2).reshape(weights.shape[1], -1)
 
 
 def _relu(x: Array) -> Array:
