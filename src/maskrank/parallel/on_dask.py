@@ -15,6 +15,7 @@ from distributed import KilledWorker, as_completed, get_worker
 
 from maskrank.parallel.fits import MOST_DEATHS, ClusterLostError, Deaths, Fits, died, run_task
 from maskrank.parallel.payload import PACKAGES, Payload, check_versions, stamp, versions
+from maskrank.parallel.worker_memory import memory_kept
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -51,7 +52,7 @@ class OnDask(Fits):
         data = self._client.scatter(self._payload, broadcast=True, hash=False, timeout=_RETURN)
         name = f"maskrank-fit-{uuid4().hex}"
         self._futures = {
-            self._client.submit(run_task, data, self._tasks[place], key=f"{name}-{place}", pure=False): place
+            self._client.submit(run_on_worker, data, self._tasks[place], key=f"{name}-{place}", pure=False): place
             for place in sorted(places)
         }
         self._arriving = as_completed(self._futures, loop=self._client.loop, with_results=True, raise_errors=False)
@@ -102,6 +103,12 @@ class OnDask(Fits):
 
     def _stop(self, error: BaseException | None) -> None:
         _cancel(self._client, list(self._futures))
+
+
+def run_on_worker(payload: Payload, task: Any) -> Any:
+    """What a worker does."""
+    with memory_kept():
+        return run_task(payload, task)
 
 
 @contextmanager

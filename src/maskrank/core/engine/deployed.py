@@ -150,7 +150,8 @@ class DeployedMLP(Deployed):
             hidden = _ACTIVATE[self.activation](self._first_layer(seen))
             for weight, bias in self._inner:
                 hidden = _ACTIVATE[self.activation](_layer(hidden, weight, bias))
-        return (hidden @ self._last + self._constant).astype(np.float32).astype(np.float64)
+        rounded: Array = (hidden @ self._last + self._constant).astype(np.float32)
+        return rounded.astype(np.float64)
 
     def _first_layer(self, seen: Array) -> Array:
         """(rows, 1 + columns) -> (rows, units of all members)."""
