@@ -1,9 +1,9 @@
 """The predictor as it is deployed: NumPy alone, so that a process that only predicts needs no torch.
 
 Weights are rounded to half precision once, when a fit ends. Products are computed in double precision and the outputs
-rounded to single precision: the order in which a BLAS library adds up a row's products depends on the rows beside it, on
-the number of threads and on the processor, and the rounding hides it. A model file holds what is held here, so that a
-model that was read predicts as the one that was saved, bit for bit.
+rounded to single precision: the order in which a BLAS library adds up a row's products depends on the rows beside it,
+on the number of threads and on the processor, and the rounding hides it. A model file holds what is held here, so that
+a model that was read predicts as the one that was saved, bit for bit.
 """
 
 from __future__ import annotations
