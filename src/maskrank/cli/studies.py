@@ -106,6 +106,9 @@ def compare(
         )
         results.finish(fits, failed)
     _finish(outputs, failed, voice)
+    if not len(fits):
+        typer.echo(f"maskrank: no fit ended within the --timeout of {timeout:g} s", err=True)
+        raise typer.Exit(1)
 
 
 @polite
