@@ -64,7 +64,7 @@ PARAMETERS = """
         Single numbers of `maskrank.core.config.TrainConfig`; None leaves them to the preset. A named preset lowers its
         own learning rates for nets wider than its own.
     n_repeats : int
-        Refit on so many random 80 % subsamples, each with its own seed, to measure how stable the ranking is:
+        Number of refits on random 80 % subsamples, each with its own seed, to measure how stable the ranking is:
         ``stability_``. Groups of rows are drawn whole. 0 for none. The model and its predictions do not depend on it.
     n_jobs : int or None
         Refits that run in parallel processes beside the fit; -1 for one per core. None or 1 run them in this process
