@@ -24,19 +24,19 @@ def history(figure: Figure, scheme: Scheme, found: Found) -> None:
 
 
 def correlation(figure: Figure, scheme: Scheme, found: Found) -> None:
-    """How the chosen features go with each other."""
+    """How strongly some features are correlated."""
     import numpy as np
 
-    result = found["model"].result_
-    values = found["X"][list(result.selected)].corr().abs().to_numpy()
+    names = found["measures"]
+    values = found["X"][names].corr().abs().to_numpy()
     axes = figure.add_subplot()
     shades = axes.imshow(values, vmin=0, vmax=1, cmap=scheme.map).cmap
     for row, column in np.ndindex(values.shape):
         red, green, blue, _ = shades(values[row, column])
         colour = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "#1c2430"
         axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", color=colour)
-    axes.set_xticks(range(result.size), result.selected, rotation=30, ha="right")
-    axes.set_yticks(range(result.size), result.selected)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)

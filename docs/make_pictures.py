@@ -42,7 +42,7 @@ KEPT = {"penguins_terminal": ("penguins.html", "explained.html"), "report_termin
 README = ("needles",)  # pictures that the README shows
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "rich", "scikit-learn", "torch", "typer")
 _MARK = re.compile(r"^# --8<-- \[(start|end):(\w+)\]\n", re.MULTILINE)
-_WIDTH = "88"  # columns of the terminal
+_WIDTH = "78"  # columns of the terminal: as many as a page shows
 
 
 def names() -> list[str]:

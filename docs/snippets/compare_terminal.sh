@@ -12,5 +12,5 @@ maskrank compare diabetes.csv --target target --size 5 \
 
 # --8<-- [start:judged]
 maskrank compare xor.csv --target group --size 3 --folds 3 \
-    --methods rf+mlp,mrmr+svm --csv fits.csv --report compare.html
+    --methods mrmr+mlp,mrmr+svm --csv fits.csv --report compare.html
 # --8<-- [end:judged]

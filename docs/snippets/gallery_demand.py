@@ -1,4 +1,4 @@
-"""What drives the demand for ice cream? Learn from the past, test on the future."""
+"""What drives the demand for ice cream? Learn the past, test on the future."""
 
 # --8<-- [start:table]
 import numpy as np
@@ -16,7 +16,9 @@ for name in ("wind", "humidity", "visitors_of_museum", "petrol_price"):
 shop.loc[rng.random(1000) < 0.08, "temperature"] = np.nan  # a broken sensor
 weekend, sun = days.day_of_week >= 5, shop["weather"] == "sun"
 warmth = shop["temperature"].fillna(12)
-mean = np.exp(2.5 + 0.06 * warmth + 0.5 * weekend + 0.3 * sun - 0.4 * shop["price"])
+mean = np.exp(
+    2.5 + 0.06 * warmth + 0.5 * weekend + 0.3 * sun - 0.4 * shop["price"]
+)
 sold = rng.poisson(mean)
 # --8<-- [end:table]
 

@@ -13,7 +13,7 @@ pathways = {
 }
 inflamed = genes[pathways["pathway C"]].mean(axis=1)
 repair = genes[pathways["pathway M"]].mean(axis=1)
-risk = 6 * inflamed + 4 * repair + 0.05 * (patients["age"] - 60)
+risk = 6 * inflamed + 4 * repair + 0.2 * (patients["age"] - 60)
 y = rng.random(400) < 1 / (1 + np.exp(-2 * risk))
 # --8<-- [end:table]
 

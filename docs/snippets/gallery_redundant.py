@@ -15,12 +15,18 @@ for seed in (0, 1):
 # --8<-- [end:fit]
 
 # --8<-- [start:correlation]
-chosen = list(model.result_.selected)
-print(X[chosen].corr().round(2).to_string(header=False))
+kinds = ("radius", "perimeter", "area")
+sizes = [f"{version} {kind}" for version in ("mean", "worst") for kind in kinds]
+measures = [*sizes, "worst concave points"]
+print(X[measures].corr().round(2).to_string(header=False))
 # --8<-- [end:correlation]
 
 # --8<-- [start:stability]
 repeated = DualNetClassifier(5, n_repeats=6, random_state=0).fit(X, y)
 table = repeated.stability_.to_frame()
-print(table[["feature", "frequency", "rank_median"]].head(8).to_string(index=False))
+print(
+    table[["feature", "frequency", "rank_median"]]
+    .head(8)
+    .to_string(index=False)
+)
 # --8<-- [end:stability]

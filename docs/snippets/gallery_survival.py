@@ -6,7 +6,9 @@ import pandas as pd
 
 rng = np.random.default_rng(0)
 n = 500
-trial = pd.DataFrame(rng.standard_normal((n, 10)).round(2)).add_prefix("marker_")
+trial = pd.DataFrame(rng.standard_normal((n, 10)).round(2)).add_prefix(
+    "marker_"
+)
 trial["arm"] = rng.choice(["drug", "placebo"], n)
 trial["age"] = rng.normal(60, 10, n).round()
 helped = (trial["arm"] == "drug") & (trial["marker_3"] > 0)

@@ -12,7 +12,9 @@ visits["patient"] = np.arange(n) // 2  # two visits of each patient
 visits["date"] = pd.date_range("2024-01-01", periods=n).strftime("%Y-%m-%d")
 visits["weight"] = rng.choice([1, 2], n)
 severity = visits["lab_1"] + visits["lab_2"] * (visits["ward"] == "south")
-visits["outcome"] = np.where(severity + rng.normal(0, 0.4, n) > 0.8, "ill", "well")
+visits["outcome"] = np.where(
+    severity + rng.normal(0, 0.4, n) > 0.8, "ill", "well"
+)
 visits["stays"] = rng.poisson(np.exp(0.8 * visits["lab_1"]))
 visits.loc[rng.random(n) < 0.1, "lab_4"] = np.nan
 visits.to_csv("visits.csv", index=False)

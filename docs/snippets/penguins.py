@@ -23,8 +23,12 @@ import numpy as np
 
 error = np.abs(model.predict(X_test) - y_test).mean()
 without = np.abs(y.mean() - y_test).mean()
-print(f"R² on the {len(y_test)} test penguins: {model.score(X_test, y_test):.2f}")
-print(f"mean error: {error:.0f} g; of always guessing the mean: {without:.0f} g")
+print(
+    f"R² on the {len(y_test)} test penguins: {model.score(X_test, y_test):.2f}"
+)
+print(
+    f"mean error: {error:.0f} g; of always guessing the mean: {without:.0f} g"
+)
 # --8<-- [end:test]
 
 # --8<-- [start:explain]
@@ -53,7 +57,11 @@ encoder = make_column_transformer(
     (OneHotEncoder(handle_unknown="ignore"), ["species", "sex"]),
     remainder="passthrough",
 )
-pipeline = make_pipeline(selector, encoder, RandomForestRegressor(random_state=0))
+pipeline = make_pipeline(
+    selector, encoder, RandomForestRegressor(random_state=0)
+)
 pipeline.fit(X, y)
-print(f"R² of a forest on these 3 columns: {pipeline.score(X_test, y_test):.2f}")
+print(
+    f"R² of a forest on these 3 columns: {pipeline.score(X_test, y_test):.2f}"
+)
 # --8<-- [end:pipeline]

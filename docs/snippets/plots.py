@@ -10,7 +10,9 @@ model = DualNetClassifier(3, random_state=0).fit(X, y)
 # --8<-- [start:two]
 import matplotlib.pyplot as plt
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10, 4), layout="constrained"
+)
 model.plot_ranking(ax=left)
 model.plot_history(ax=right)
 figure.savefig("model.png")

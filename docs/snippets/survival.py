@@ -7,7 +7,10 @@ from maskrank import DualNetSurvival
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((300, 8))
-died_at, left_at = rng.exponential(np.exp(-np.abs(X[:, 3]))), rng.uniform(0, 2, 300)
+died_at, left_at = (
+    rng.exponential(np.exp(-np.abs(X[:, 3]))),
+    rng.uniform(0, 2, 300),
+)
 time, event = np.minimum(died_at, left_at), died_at <= left_at
 
 model = DualNetSurvival(2, random_state=0).fit(X, (time, event))
