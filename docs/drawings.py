@@ -118,6 +118,7 @@ def pair(figure: Figure, scheme: Scheme, found: Found) -> None:
     left.set_ylabel(f"x{found['relevant'][1]}")
     left.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=2, markerscale=2)
     found["model"].plot_ranking(n=4, ax=right)
+    right.set_xlabel("score, % of what all four explain")
 
 
 def digit_map(figure: Figure, scheme: Scheme, found: Found) -> None:
@@ -183,4 +184,5 @@ def lasso_and_shares(figure: Figure, scheme: Scheme, found: Found) -> None:
     names, places = result.selected, result.chosen
     right.barh(names[::-1], result.scores[places][::-1], xerr=result.scores_std[places][::-1], color=scheme.first)
     right.axvline(0, color=scheme.ink, linewidth=0.8)
-    right.set_title("maskrank: score, nats", fontsize=10)
+    right.locator_params(axis="x", nbins=4)
+    right.set_title("maskrank: score in nats, ± standard error", fontsize=10)

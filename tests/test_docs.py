@@ -289,6 +289,24 @@ def test_links_that_leave_the_folder_stay_in_the_site(page: str, link: str, site
     assert module("build_hooks").inside(link, page) == site
 
 
+def test_private_words_are_found_in_texts_and_not_in_code(tmp_path: Path) -> None:
+    check = module("check_words")
+    page, code = tmp_path / "page.md", tmp_path / "code.py"
+    page.write_text(
+        "# Page\n\nTwins need 3 seconds a fit.\n\n```\n2 seconds a fit\n```\n\nOne row per fit, `row a fit`.\n"
+    )
+    code.write_text('"""Fits.\n\nOne row a fit."""\n\nraise ValueError("it goes on with --resume")\ntwins = "twins"\n')
+    assert [(found.line, found.found) for found in check.in_page(page, "page.md")] == [
+        (3, "seconds a fit"),
+        (3, "Twins"),
+    ]
+    assert [(found.line, found.found) for found in check.in_module(code, "code.py")] == [
+        (3, "row a fit"),
+        (5, "goes on with"),
+    ]
+    assert check.main([str(page)]) == 1
+
+
 def test_readme_shows_every_screenshot_light_and_dark_and_they_are_small() -> None:
     shots = module("make_screenshots").SHOTS
     kinds = [(name, "png") for name in shots]

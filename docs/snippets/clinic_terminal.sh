@@ -52,7 +52,7 @@ maskrank rank trial.csv --target died --size 2 --strict || echo "exit code $?"
 # --8<-- [end:leak]
 
 # --8<-- [start:json]
-maskrank rank trial.csv --target lab_1 --size 2 --json - \
+maskrank rank trial.csv --target lab_1 --size 2 --json - 2> facts.txt \
     | python -c "import json, sys; print(json.load(sys.stdin)['signal'])"
 # --8<-- [end:json]
 
