@@ -22,6 +22,7 @@ lint: $(DEV_INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/check_words.py
 
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python benchmarks/engine.py

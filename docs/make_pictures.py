@@ -1,10 +1,10 @@
-"""Makes all that the pages show of the program's own output, in `_generated`, by running the files in `snippets`.
+"""Makes all that the pages show of the program's own output, in `_generated`, by running `snippets` and `examples`.
 
 Usage: python docs/make_pictures.py [NAME ...] [--readme]
 
-A file in `snippets` is run as it stands, in an empty folder. What a section of it prints goes to
-`_generated/FILE_SECTION.txt`; the pictures that `pictures.py` draws of what it computed lie beside. Where nothing has
-changed since the last time, in the file or in the package, it is not run again.
+A file is run as it stands, in a folder that holds the tables of `data`. What a section of it prints goes to
+`_generated/FILE_SECTION.txt`, of a file without sections to `_generated/FILE.txt`; pictures that `pictures.py` draws of
+what it computed lie next to it. It is run again only when it or the package has changed.
 """
 
 from __future__ import annotations
@@ -28,32 +28,49 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 SNIPPETS = DOCS / "snippets"
+TABLES = DOCS / "data"
+EXAMPLES = ROOT / "examples"
 GENERATED = DOCS / "_generated"
 sys.path.insert(0, str(DOCS))
 
-import pictures  # noqa: E402  # the file beside this one
+import drawings  # noqa: E402  # the files beside this one
+import pictures  # noqa: E402
 
 HELP = "command_line.md"
 # Files that a snippet leaves and a page links to.
-KEPT = {"tutorial_terminal": ("cancer.html",), "report_terminal": ("diabetes.html",)}
+KEPT = {"penguins_terminal": ("penguins.html", "explained.html"), "report_terminal": ("diabetes.html",)}
+README = ("needles",)  # pictures that the README shows
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "rich", "scikit-learn", "torch", "typer")
 _MARK = re.compile(r"^# --8<-- \[(start|end):(\w+)\]\n", re.MULTILINE)
-_WIDTH = "88"  # columns of the terminal
+_WIDTH = "78"  # columns of the terminal: as many as a page shows
 
 
 def names() -> list[str]:
-    """All snippets, by their file names without the ending."""
-    return sorted(path.stem for path in SNIPPETS.iterdir() if path.suffix in (".py", ".sh"))
+    """All snippets and examples, by their file names without the ending."""
+    files = (path for folder in (SNIPPETS, EXAMPLES) if folder.is_dir() for path in folder.iterdir())
+    return sorted(path.stem for path in files if path.suffix in (".py", ".sh"))
 
 
 def source(name: str) -> Path:
-    """The file of a snippet."""
-    return next(path for path in SNIPPETS.glob(f"{name}.*") if path.suffix in (".py", ".sh"))
+    """The file of a snippet or an example."""
+    files = (path for folder in (SNIPPETS, EXAMPLES) for path in folder.glob(f"{name}.*"))
+    return next(path for path in files if path.suffix in (".py", ".sh"))
+
+
+def text_file(name: str, section: str) -> str:
+    """Where the output of a section goes; examples have one section without a name."""
+    return f"{name}_{section}.txt" if section else f"{name}.txt"
+
+
+def is_shown(name: str, section: str) -> bool:
+    """Whether a page shows what a section prints."""
+    return bool(section) or source(name).parent == EXAMPLES
 
 
 def outputs(name: str) -> list[str]:
     """The files in `_generated` that a snippet makes."""
-    texts = [f"{name}_{section}.txt" for section, _ in sections(source(name).read_text()) if section]
+    parts = sections(source(name).read_text())
+    texts = [text_file(name, section) for section, _ in parts if is_shown(name, section)]
     drawn = [
         file for title, picture in pictures.PICTURES.items() if picture.of == name for file in picture.files(title)
     ]
@@ -75,8 +92,15 @@ def sections(text: str) -> list[tuple[str, str]]:
     return parts
 
 
+def provide_tables() -> None:
+    """Copy the tables that snippets read into the current folder."""
+    for table in TABLES.glob("*.csv"):
+        shutil.copy(table, ".")
+
+
 def run_python(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
     """Run a snippet in Python; what each section printed, and the names it left."""
+    provide_tables()
     printed: dict[str, str] = {}
     found: dict[str, Any] = {"__name__": "__main__"}
     for name, code in sections(path.read_text()):
@@ -89,6 +113,7 @@ def run_python(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
 
 def run_terminal(path: Path) -> dict[str, str]:
     """Run a snippet of commands, in a folder that holds the other snippets; what each section printed."""
+    provide_tables()
     for script in SNIPPETS.glob("*.py"):
         shutil.copy(script, ".")
     here = str(Path(sys.executable).parent)
@@ -116,9 +141,9 @@ def make(name: str) -> None:
         for file in KEPT.get(name, ()):
             shutil.copy(file, GENERATED)
     for section, text in printed.items():
-        if section:
+        if is_shown(name, section):
             tidy = "\n".join(line.rstrip() for line in text.splitlines())
-            (GENERATED / f"{name}_{section}.txt").write_text(tidy + "\n", encoding="utf-8")
+            (GENERATED / text_file(name, section)).write_text(tidy + "\n", encoding="utf-8")
     for title, picture in pictures.PICTURES.items():
         if picture.of == name:
             picture.draw(title, found, GENERATED)
@@ -147,7 +172,7 @@ def fingerprint(name: str) -> str:
     package = sorted(
         path for path in (ROOT / "src").rglob("*") if path.suffix in (".css", ".html", ".js", ".py", ".toml")
     )
-    machinery = [DOCS / "make_pictures.py", DOCS / "pictures.py", *pictures.INPUTS]
+    machinery = [*sorted(DOCS.glob("*.py")), *sorted(TABLES.glob("*.csv")), drawings.NEEDLES]
     others = sorted(SNIPPETS.glob("*.py")) if source(name).suffix == ".sh" else []
     digest = hashlib.sha256(" ".join((sys.version, *(version(library) for library in _LIBRARIES))).encode())
     for path in (source(name), *others, *machinery, *package):
@@ -177,12 +202,13 @@ def make_all(wanted: list[str] | None = None) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the snippets of the documentation and keep what they print.")
     parser.add_argument("names", nargs="*", help="only these")
-    parser.add_argument("--readme", action="store_true", help="put the README's picture in its place, too")
+    parser.add_argument("--readme", action="store_true", help="put the README's pictures in their place, too")
     given = parser.parse_args()
     made = make_all(given.names)
     print("made:", ", ".join(made) or "nothing, all is fresh")
     if given.readme:
-        shutil.copy(GENERATED / "ranking.svg", DOCS / "img" / "ranking.svg")
+        for file in (file for title in README for file in pictures.PICTURES[title].files(title)):
+            shutil.copy(GENERATED / file, DOCS / "img" / file)
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def test_a_map_of_all_pixels_shows_the_scores() -> None:
 
 
 def test_a_sweep_that_is_none_is_named() -> None:
-    with pytest.raises(ValueError, match="the sweep lacks metric, size: give a table with one row a fit"):
+    with pytest.raises(ValueError, match="the sweep lacks metric, size: give a table with one row per fit"):
         plot_size_curve(sweep().drop(columns=["size", "metric"]))
     with pytest.raises(ValueError, match="the sweep lacks method, metric, score, size"):
         plot_size_curve((sweep(), []))

@@ -1,4 +1,4 @@
-"""Two tables to compare methods on: one that needs a net, one that hardly does."""
+"""Two tables for comparing methods: one needs a net, one hardly does."""
 
 # --8<-- [start:table]
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Counts of words, as a sparse matrix: two of 3,000 decide, and only together."""
+"""Word counts in a sparse matrix: two of 3,000 decide, and only together."""
 
 # --8<-- [start:fit]
 import numpy as np

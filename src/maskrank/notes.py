@@ -25,7 +25,7 @@ def notes(model: DualNetBase) -> dict[str, str]:
 
 
 def figure_text(figure: Figure, n_rows: int, *, unseen: bool = True) -> str:
-    """A figure with its standard error, beside that of the trivial answer.
+    """A figure with its standard error, and the baseline.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def with_error(figure: Figure) -> tuple[str, str, str]:
 
 
 def signal_text(figure: Figure, pvalue: float, level: float) -> str:
-    """Whether there is signal, in words that agree with the figure beside them.
+    """Whether there is signal, in words that agree with the figure next to them.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def plot_size_curve(sweep: pd.DataFrame | SizeCurve, ax: Axes | None = None) -> 
     Parameters
     ----------
     sweep : DataFrame, or the ``size_curve_`` of a fitted model
-        One row a fit, with the columns method, size, metric and score: what ``maskrank sweep --csv`` and
+        One row per fit, with the columns method, size, metric and score: what ``maskrank sweep --csv`` and
         ``maskrank compare --csv`` write.
     ax : Axes, optional
 
@@ -163,7 +163,7 @@ def plot_size_curve(sweep: pd.DataFrame | SizeCurve, ax: Axes | None = None) -> 
     table: Any = sweep
     missing = {"method", "size", "metric", "score"} - set(getattr(table, "columns", ()))
     if missing:
-        raise ValueError(f"the sweep lacks {', '.join(sorted(missing))}: give a table with one row a fit")
+        raise ValueError(f"the sweep lacks {', '.join(sorted(missing))}: give a table with one row per fit")
     ax = _axes(ax)
     several = table["size"].nunique() > 1
     for number, (method, fits) in enumerate(table.groupby("method", sort=False)):
@@ -208,7 +208,7 @@ def _with_sizes(ax: Axes, figure: str) -> Axes:
 def plot_beeswarm(
     values: Array, data: Array, names: Sequence[str], n: int = 20, *, label: str, ax: Axes | None = None
 ) -> Axes:
-    """What features add to the predictions of all rows: a line a feature, a dot a row.
+    """What features add to the predictions of all rows: one line per feature, one dot per row.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def predictions_csv(model: DeployedModel, selected: pd.DataFrame, *, named: bool = True) -> str:
-    """One line a row: the prediction and, for classes, their probabilities; of several targets a column each.
+    """One line per row: the prediction and, for classes, their probabilities; one column per target.
 
     A model of survival times gives the risk, the logarithm of the relative hazard.
 

@@ -198,7 +198,7 @@ def _sample(model: DualNetBase) -> list[tuple[str, str]]:
 
 
 def _figures(model: DualNetBase) -> list[tuple[str, str]]:
-    """The figure that is shown first, and one beside it."""
+    """The figure that is shown first, and a second one."""
     first = model.figures_[model.metric_.name]
     lines = [(first.metric.title, figure_text(first, model.n_validation_, unseen=model._unseen))]
     beside = model.figures_.get(_BESIDE.get(model.metric_.name, ""))

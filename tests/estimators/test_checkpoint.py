@@ -278,7 +278,7 @@ def test_a_command_goes_on_when_it_is_told_to(table: str, tmp_path: Path) -> Non
     command = ["rank", table, "--target", "y", "--size", "2", "--json", out, "--checkpoint", folder]
     assert not run(*command)
     undisturbed = ranked(out)
-    assert f"checkpoint {folder} holds an earlier run: --resume goes on with it" in run(*command)
+    assert f"checkpoint {folder} holds an earlier run: --resume continues it" in run(*command)
     assert "is of --size 2, not 3" in run(*command, "--size", "3", "--resume")
     assert not run(*command, "--resume")
     assert ranked(out) == undisturbed
@@ -291,7 +291,7 @@ def test_a_comparison_keeps_every_finished_fit(table: str, tmp_path: Path) -> No
     assert not run(*command)
     written, lines = pd.read_csv(out), (folder / "fits.jsonl").read_text().splitlines()
     (folder / "fits.jsonl").write_text("\n".join([*lines[:2], lines[2][:20]]))  # as a kill leaves it
-    assert "--resume goes on with it" in run(*command)
+    assert "--resume continues it" in run(*command)
     assert "is of folds=2, not 3" in run(*command, "--folds", "3", "--resume")
     assert not run(*command, "--resume")
     resumed = pd.read_csv(out)

@@ -46,7 +46,7 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(tmp_path: Path) -> Non
     assert not failed
     assert set(fits.columns) >= {"problem", "d", "fold", "method", "best_p", "auprc", "seconds"}
     assert "RING+XOR+SUM" in (tmp_path / "needles.md").read_text()
-    with pytest.raises(ValueError, match="--resume goes on with it"):
+    with pytest.raises(ValueError, match="--resume continues it"):
         quick(tmp_path)
     with mock.patch.object(needles, "fit_one", side_effect=AssertionError("done again")):
         again, failed = quick(tmp_path, resume=True)

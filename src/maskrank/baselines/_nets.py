@@ -106,7 +106,7 @@ def new_generator(rng: Generator) -> torch.Generator:
 
 
 def n_outputs(task: str, y: NDArray[Any]) -> int:
-    """Outputs of a net: one a class, or one."""
+    """Outputs of a net: one per class, or one."""
     return int(y.max()) + 1 if task == "classification" else 1
 
 

@@ -26,7 +26,7 @@ class ReadsTables(BaseEstimator):
     more than 64 such levels it is the mean target of each level instead, which training rows get without the rows of
     their own fold. A date is a number of seconds, and its place in the year, the week and the day. Where values are
     missing an indicator says so, and a missing number is the mean. Columns of a feature lie side by side. A table of
-    numbers without gaps has one column a feature: the number.
+    numbers without gaps has one column per feature: the number.
     """
 
     _inputs: Inputs | None  # what the columns of the table hold; None where all are numbers

@@ -11,6 +11,4 @@ def check_folder(checkpoint: str | None, *, resume: bool) -> None:
         if resume:
             raise ValueError("--resume goes with --checkpoint, which names the folder to go on with")
     elif not resume and stored_identity(checkpoint) is not None:
-        raise ValueError(
-            f"checkpoint {checkpoint} holds an earlier run: --resume goes on with it, or give another folder"
-        )
+        raise ValueError(f"checkpoint {checkpoint} holds an earlier run: --resume continues it, or give another folder")

@@ -14,8 +14,8 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         "--cluster",
-        help="Run fits on a Dask cluster: tcp://HOST:8786 of its scheduler, or local:N for N processes of this "
-        "machine; as many at a time as it has workers.",
+        help="Run fits on a Dask cluster: tcp://HOST:8786 for its scheduler, or local:N for N processes on this "
+        "machine. One fit per worker at a time.",
     ),
 ]
 _ONE_FIT = "one fit has only its search over the pairs of a very wide table to share; --repeats makes many fits"

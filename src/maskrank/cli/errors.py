@@ -23,7 +23,7 @@ def said_of(error: BaseException) -> tuple[list[str], int] | None:
     if isinstance(error, OverflowError):
         return [f"a number is too large: {error}"], INPUT
     if isinstance(error, BrokenExecutor):
-        return ["a process that fits was ended from outside, perhaps for want of memory: fewer --jobs take less"], WORK
+        return ["a fitting process was ended from outside, perhaps because memory ran out: use fewer --jobs"], WORK
     if isinstance(error, ValueError | OSError | ImportError):
         return _lines(error), WORK if _is_of_output(error) else INPUT
     return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def explain(
     model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
+    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file instead of standard output.")] = None,
     report: Report = None,
     quiet: Quiet = False,
 ) -> None:

@@ -16,10 +16,10 @@ Data = Annotated[
 Target = Annotated[list[str] | None, typer.Option(help="Name of the target column (.npz: y).")]
 Targets = Annotated[
     str | None,
-    typer.Option(help="Several targets at once, separated by commas: numbers, or labels that are 0 or 1 each."),
+    typer.Option(help="Several targets, separated by commas: numbers, or labels of 0 and 1."),
 ]
-Time = Annotated[str | None, typer.Option(help="Survival: how long each row was observed; with --event.")]
-Event = Annotated[str | None, typer.Option(help="Survival: 1 where the event happened, 0 where a row is censored.")]
+Time = Annotated[str | None, typer.Option(help="Survival: column with the time each row was observed; needs --event.")]
+Event = Annotated[str | None, typer.Option(help="Survival: column with 1 where the event happened, 0 where censored.")]
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
 RankTask = Annotated[
     str,
@@ -28,15 +28,13 @@ RankTask = Annotated[
         "survival."
     ),
 ]
-Weight = Annotated[str | None, typer.Option(help="Column that says what each row counts; no feature.")]
-Balanced = Annotated[
-    bool, typer.Option("--balanced", help="Every class counts the same, however many rows it has; for rare classes.")
-]
+Weight = Annotated[str | None, typer.Option(help="Column with the weight of each row; not used as a feature.")]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Give every class the same total weight; for rare classes.")]
 MetricName = Annotated[
     str,
     typer.Option(
         "--metric",
-        help="The figure shown first: auto; accuracy, balanced_accuracy, roc_auc, average_precision or log_loss for "
+        help="Metric to show first: auto; accuracy, balanced_accuracy, roc_auc, average_precision or log_loss for "
         "classes; r2, rmse, mae or mse for numbers; poisson_deviance, rmse or mae for counts. JSON and report hold "
         "them all.",
     ),
@@ -45,49 +43,53 @@ FoldBy = Annotated[
     str | None,
     typer.Option(
         "--fold-by",
-        help="Column of patients, batches, ...: rows with the same value stay on one side of every split; no feature.",
+        help="Column of patients, batches, ...: rows with the same value stay on one side of every split. "
+        "Not used as a feature.",
     ),
 ]
 TimeOrder = Annotated[
     str | None,
     typer.Option(
         "--time-order",
-        help="Column of numbers or dates: later rows judge what earlier ones taught; no feature.",
+        help="Column of numbers or dates: train on earlier rows, test on later ones. Not used as a feature.",
     ),
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="A column that may give the target away, or identify rows, is an error."),
+    typer.Option("--strict", help="Make columns that may leak the target, or identify rows, an error."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave out this column; repeat for more.")]
 SkipMissing = Annotated[
-    bool, typer.Option("--skip-missing", help="Leave out rows that lack a value; otherwise a gap is an answer too.")
+    bool,
+    typer.Option(
+        "--skip-missing", help="Leave out rows with missing values. By default a missing value is information."
+    ),
 ]
 Categorical = Annotated[
-    list[str] | None, typer.Option(help="Read this column as categories, even if it holds numbers; may be given again.")
+    list[str] | None, typer.Option(help="Read this column as categories, even if it holds numbers; repeat for more.")
 ]
 Numeric = Annotated[
     list[str] | None,
-    typer.Option(help="Read this column as numbers, and what is none as missing; may be given again."),
+    typer.Option(help="Read this column as numbers, other values as missing; repeat for more."),
 ]
-Seed = Annotated[int, typer.Option(help="Results are reproducible for a fixed seed.")]
+Seed = Annotated[int, typer.Option(help="Seed; results are reproducible for a fixed one.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
 Memory = Annotated[
     str | None,
     typer.Option(
-        help="Memory that may be used, such as 4GB: of a larger table, features are chosen on a uniform sample of the "
-        "rows. Half of what is free if not given."
+        help="Memory to use, such as 4GB; of a larger table, features are chosen on a uniform sample of the rows. "
+        "Default: half of the free memory."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no messages.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more details, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
 CheckpointFolder = Annotated[
     str | None,
     typer.Option(
         "--checkpoint",
-        help="Keep what is done in this folder: after a crash or a kill the same command goes on with --resume.",
+        help="Save progress in this folder; after a crash, the same command with --resume continues.",
     ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with what the folder of --checkpoint holds.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder of --checkpoint.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits in parallel.")]

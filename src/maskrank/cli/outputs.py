@@ -1,6 +1,6 @@
 """What a command prints and writes: the result is shown first, then each file is written by itself.
 
-A file that can't be written is named, and the others are written all the same. ``-`` and ``/dev/stdout`` are standard
+A file that can't be written is named, and the others are still written. ``-`` and ``/dev/stdout`` are standard
 output; what people read then goes to standard error.
 """
 
@@ -101,7 +101,7 @@ class Outputs:
 
     @contextmanager
     def checkpoints(self) -> Iterator[None]:
-        """Inside the block, a checkpoint that can't be written is told of at the end, as a file is."""
+        """Inside the block, a checkpoint that can't be written is reported at the end, like a file."""
         from maskrank.estimators.checkpoints import CheckpointWarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -126,7 +126,7 @@ class Outputs:
             raise typer.Exit(1)
 
     def _not_made(self, kind: str, error: Exception) -> None:
-        """What was shown is there: the other outputs are written all the same."""
+        """What was shown is there: the other outputs are still written."""
         said = said_of(error)
         if said is None or not self._shown:
             raise error

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from maskrank.cli.common import chosen_batches, polite
-from maskrank.cli.options import Data, Memory, Quiet
+from maskrank.cli.options import Data, Quiet
 from maskrank.cli.outputs import Outputs
 from maskrank.cli.voice import Voice
 
@@ -19,8 +19,13 @@ _ROWS_AT_ONCE = 1 << 16  # whose predictions are text in memory
 def predict(
     model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
     data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file, not to standard output.")] = None,
-    memory: Memory = None,
+    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file instead of standard output.")] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Memory to use, such as 4GB; a larger table is read in parts. Default: half of the free memory."
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict with a model; the table needs the chosen columns, in any order, among any others.

@@ -55,12 +55,12 @@ def rank(
     size: Annotated[
         str | None,
         typer.Option(
-            help="How many features to keep, or a share below 1; auto finds how many are enough, all keeps and scores "
-            "every feature. Half of them if not given."
+            help="Number of features to keep, or a share below 1; auto finds how many are enough, all keeps and scores "
+            "every feature. Default: half of them."
         ),
     ] = None,
     max_size: Annotated[
-        int | None, typer.Option("--max-size", min=1, help="With --size auto: the most features it may keep.")
+        int | None, typer.Option("--max-size", min=1, help="With --size auto: the largest number of features to keep.")
     ] = None,
     task: RankTask = "auto",
     targets: Targets = None,
@@ -74,15 +74,15 @@ def rank(
     preset: Annotated[
         str,
         typer.Option(
-            help="default; paper, which ranks by the derivative as the paper does; or paper:NAME, with the nets and "
-            "numbers of the paper for one data set."
+            help="default; paper, which ranks by the derivative as in the paper; or paper:NAME, with the settings of "
+            "the paper for one data set."
         ),
     ] = "default",
     search_effort: Annotated[
         str,
         typer.Option(
-            help="How far pairs and triples that act only together are looked for: quick, default, thorough, or about "
-            "so many seconds of one core."
+            help="Budget for finding pairs and triples that only work together: quick, default, thorough, or a "
+            "number of seconds on one core."
         ),
     ] = "default",
     drop: Drop = None,
@@ -91,7 +91,7 @@ def rank(
     require: Annotated[
         list[str] | None,
         typer.Option(
-            help="Keep this column, outside the count: others are ranked by what they add; may be given again."
+            help="Keep this column without counting it, and rank the others by what they add; repeat for more."
         ),
     ] = None,
     group: Annotated[
@@ -104,15 +104,16 @@ def rank(
     skip_missing: SkipMissing = False,
     strict: Strict = False,
     seed: Seed = 0,
-    repeats: Annotated[int, typer.Option(help="Refit on so many random 80 % subsamples, to measure stability.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel; one per core if not given.")] = None,
+    repeats: Annotated[int, typer.Option(help="Refits on random 80 % subsamples, to measure stability.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel. Default: one per core.")] = None,
     cluster: Cluster = None,
     json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
     csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
     report: Report = None,
     model: Annotated[str | None, typer.Option("--model", help="Write the fitted model to this file.")] = None,
     image: Annotated[
-        str | None, typer.Option("--image", help="The features are pixels, HEIGHTxWIDTH: maps in the report.")
+        str | None,
+        typer.Option("--image", help="The features are pixels of HEIGHTxWIDTH images: draw maps in the report."),
     ] = None,
     memory: Memory = None,
     checkpoint: CheckpointFolder = None,

@@ -46,8 +46,8 @@ Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to
 def compare(
     data: Data,
     target: Target = None,
-    size: Annotated[int, typer.Option(min=1, help="How many features to keep.")] = 5,
-    methods: Annotated[str, typer.Option(help="Separated by commas.")] = "dualnet,rf,lasso,mrmr",
+    size: Annotated[int, typer.Option(min=1, help="Number of features to keep.")] = 5,
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas.")] = "dualnet,rf,lasso,mrmr",
     folds: Folds = 5,
     fold_by: FoldBy = None,
     time_order: TimeOrder = None,
@@ -62,7 +62,7 @@ def compare(
     cluster: Cluster = None,
     timeout: Annotated[
         float | None,
-        typer.Option(min=0.001, help="The most seconds that a fit may take; one that takes longer is ended."),
+        typer.Option(min=0.001, help="End fits that take longer than this many seconds."),
     ] = None,
     json: Json = None,
     csv: Csv = None,
@@ -72,7 +72,7 @@ def compare(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Compare methods that choose features, on your own table, by cross-validation.
+    """Compare methods of feature selection on your own table by cross-validation.
 
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
@@ -117,7 +117,7 @@ def sweep(
     data: Data,
     target: Target = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of features, separated by commas; 1,2,3,5,10,20,50 as far as there are.")
+        str | None, typer.Option(help="Numbers of features, separated by commas. Default: 1,2,3,5,10,20,50, up to all.")
     ] = None,
     folds: Folds = 5,
     fold_by: FoldBy = None,
@@ -139,7 +139,7 @@ def sweep(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """How many features are enough? Cross-validates our method at several sizes.
+    """Find how many features are enough, by cross-validation at several sizes.
 
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """

@@ -80,7 +80,7 @@ def read_mat(path: Path) -> Table:
 
 
 def read_idx(path: Path) -> Array:
-    """An array of bytes in MNIST's format, packed or not."""
+    """An array of bytes in MNIST's format, compressed or not."""
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     if len(content) < 4 or content[:3] != b"\0\0\x08":
         raise ValueError("no idx file of bytes")

@@ -34,8 +34,8 @@ def answers_of(
 ) -> Array:
     """Predictions for the numbers of the chosen columns: (n, columns) -> (n, ...).
 
-    Some rows at a time, in as many threads as there are cores. What is predicted of a row does not depend on the rows
-    beside it.
+    Some rows at a time, in as many threads as there are cores. The prediction of a row does not depend on the other
+    rows.
 
     Parameters
     ----------

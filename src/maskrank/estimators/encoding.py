@@ -1,8 +1,8 @@
 """From the columns of a table to the columns that nets see: what each feature switches on, learned on training rows.
 
-A number is itself, or its normal score where the column has heavy tails, and beside it whether it is missing, where it
-was in training. A category has an indicator for each
-level that is not rare, or, where levels are many, the mean target of each level (Micci-Barreca 2001), cross-fitted.
+A number is itself, or its normal score where the column has heavy tails, with an indicator of missing values where
+training had some. A category has an indicator for each level that is not rare, or, where levels are many, the mean
+target of each level (Micci-Barreca 2001), cross-fitted.
 A date is a number of seconds and its place in the year, the week and the day. A group has the columns of all members.
 """
 

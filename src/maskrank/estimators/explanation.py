@@ -94,9 +94,9 @@ class Explanation:
         return self.values[:, :, place], self.base_values[:, place], self.predictions[:, place]
 
     def to_frame(self, output: Any = None) -> Any:
-        """One line a row: prediction, base_value, and the value of each chosen feature.
+        """One line per row: prediction, base_value, and the value of each chosen feature.
 
-        Of classes and of several targets there is a line for each row and output, and two columns more: row, from 0,
+        For classes and several targets there is one line per row and output, with two more columns: row, from 0,
         and output. A polars frame where polars was explained, else a pandas one. Where a feature has the name of one
         of the other columns, an underscore is added to the latter's.
 

@@ -1,4 +1,4 @@
-"""The figures of a fit on held-out rows, each with its standard error, its interval, and the trivial answer's value.
+"""The figures of a fit on held-out rows, each with its standard error, its interval, and the baseline's value.
 
 A figure is a function of the rows' weights, and the derivative by each weight says what a row adds to it. The squares
 of what all rows add give the variance (the infinitesimal jackknife, Jaeckel 1972; for ROC AUC it is the estimate of
@@ -224,7 +224,7 @@ def _in_unit_interval(figure: Figure) -> Figure:
 
 
 def with_baseline(figures: Figures, trivial: Mapping[str, Figure]) -> Figures:
-    """The figures beside those of the constant answer."""
+    """The figures with those of the constant prediction."""
     return {name: replace(figure, baseline=trivial[name].value) for name, figure in figures.items()}
 
 

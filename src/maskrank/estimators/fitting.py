@@ -254,7 +254,7 @@ def find_size(
 
 
 def _core_arguments(prepared: Prepared) -> dict[str, Any]:
-    """What every run of the core is told of the table and the settings."""
+    """What every run of the core receives of the table and the settings."""
     settings, features, table = prepared.settings, prepared.features, prepared.table
     return {
         "config": settings.config,

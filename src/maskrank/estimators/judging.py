@@ -76,7 +76,7 @@ class JudgingMixin(Attributes, BaseEstimator):
         return validation.take(rows.numpy()), trained.held_out.cpu().double()[rows].numpy()
 
     def _beside_constant(self, judging: Part, outputs: Array, training: Part) -> Figures:
-        """The figures of outputs for these rows, beside those of the best constant answer to the training rows."""
+        """The figures of outputs for these rows, with those of the best constant prediction from the training rows."""
         weights = None if training.weights is None else torch.from_numpy(np.asarray(training.weights))
         constant = self.task_.constant(target_tensor(training.target, self._y_scaling), weights)
         found, trivial = (

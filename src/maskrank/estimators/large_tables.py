@@ -31,7 +31,7 @@ _BUFFERED = 64  # batches of rows that are shuffled together
 
 
 class OtherRows(Protocol):
-    """The rows of a large table beside those that a fit sees."""
+    """The rows of a large table that a fit does not see."""
 
     @property
     def n_rows(self) -> int:
@@ -80,7 +80,7 @@ class SampleFacts:
 
 
 class Given(NamedTuple):
-    """What a fit goes on with."""
+    """What a fit continues with."""
 
     X: Any
     y: Any

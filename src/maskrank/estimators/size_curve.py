@@ -65,7 +65,7 @@ class SizeCurve(core.SizeCurve):
         }
 
     def to_frame(self, backend: Literal["pandas", "polars"] = "pandas") -> Any:
-        """One row a size: size, value, value_std, and accuracy or r2 with its standard error."""
+        """One row per size: size, value, value_std, and accuracy or r2 with its standard error."""
         import narwhals.stable.v2 as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()

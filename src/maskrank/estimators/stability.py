@@ -102,7 +102,7 @@ class Stability:
         }
 
     def to_frame(self, backend: Literal["pandas", "polars"] = "pandas") -> Any:
-        """One row a feature, in the order of the consensus; a frame of pandas, or of another library."""
+        """One row per feature, in the order of the consensus; a frame of pandas, or of another library."""
         import narwhals.stable.v2 as nw
 
         intervals = [f"{what}_{end}" for what in ("rank", "score") for end in ("low", "median", "high")]

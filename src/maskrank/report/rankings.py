@@ -111,7 +111,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
 
 
 def _figures(section: RankingSection) -> dict[str, Any]:
-    """The headline figure beside those of no feature and of all features, and below it all other figures."""
+    """The headline figure with those of no feature and of all features, and below it all other figures."""
     model, ranking = section.model, section.model.result_
     headline, others = model.figures_[model.metric_.name], section.all_features or {}
     chosen = f"all {ranking.size:,}" if ranking.support.all() else f"the {ranking.size} chosen"

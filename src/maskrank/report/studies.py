@@ -29,7 +29,7 @@ def comparison_report(
     Parameters
     ----------
     fits : DataFrame
-        One row a fit: method, fold, metric, score, seconds, selected.
+        One row per fit: method, fold, metric, score, seconds, selected.
     names : sequence of str
         Of all features.
     csv : str
@@ -79,7 +79,7 @@ def sweep_report(
     Parameters
     ----------
     fits : DataFrame
-        One row a fit: size, fold, metric, score, seconds.
+        One row per fit: size, fold, metric, score, seconds.
     chosen : int
         The smallest size within one standard error of the best.
     """

@@ -64,7 +64,7 @@ def _bars(axes: Axes, fits: pd.DataFrame, data: Dataset) -> None:
 
 
 def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
-    """A row a method: the pixels its first fold chose alone, and over the mean image of each of the first classes."""
+    """One row per method: the pixels of its first fold alone, and over the mean image of each of the first classes."""
     for data, some in fits.groupby("data", sort=False):
         shape = datasets[str(data)].image_shape
         if shape is None:
@@ -85,7 +85,7 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
 
 
 def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
-    """Score against the number of features, one panel a data set, one line a method, with bands of one deviation."""
+    """Score against the number of features, one panel per data set, one line per method, bands of one deviation."""
     groups = list(fits.groupby("data", sort=False))
     figure = new_figure(3.6 * len(groups), 3.2)
     for place, (data, some) in enumerate(groups, 1):

@@ -134,7 +134,7 @@ def tables(fits: pd.DataFrame) -> str:
         parts += ["", f"## {title}", "", _mean_table(fits, metric)]
         for problem, some in fits.groupby("problem", sort=False):
             parts += ["", f"### {title}: {problem}", "", _width_table(some, metric)]
-    return "\n".join([*parts, "", "## Seconds a fit", "", _seconds_table(fits), ""])
+    return "\n".join([*parts, "", "## Seconds per fit", "", _seconds_table(fits), ""])
 
 
 def _mean_table(fits: pd.DataFrame, metric: str) -> str:
@@ -156,7 +156,7 @@ def _markdown(grid: pd.DataFrame) -> str:
 
 
 def _plot(fits: pd.DataFrame, path: Path) -> None:
-    """Metric against width, one line a method."""
+    """Metric against width, one line per method."""
     problems = list(dict.fromkeys(fits["problem"]))
     figure = new_figure(3.2 * len(problems), 3.2)
     for place, problem in enumerate(problems, 1):

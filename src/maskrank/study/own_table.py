@@ -37,7 +37,7 @@ def compare_methods(
     told: Callable[[Result], None] | None = None,
     checkpoint: str | None = None,
 ) -> tuple[pd.DataFrame, list[Result]]:
-    """Each method at each size on each fold of a table (see `table_folds`); our method is told of groups of rows.
+    """Each method at each size on each fold of a table (see `table_folds`); our method receives the groups of rows.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def compare_methods(
     Returns
     -------
     fits : DataFrame
-        One row a fit: method, size, fold, metric, score, seconds, selected.
+        One row per fit: method, size, fold, metric, score, seconds, selected.
     failed : list of dict
     """
     _check(table, methods, sizes)
@@ -80,7 +80,7 @@ def table_jobs(methods: Sequence[str], sizes: Sequence[int], folds: int) -> list
 
 
 def timed_out(line: Result) -> bool:
-    """Whether a fit failed for want of time."""
+    """Whether a fit ran out of time."""
     return str(line.get("error", "")).startswith(_TIMED_OUT)
 
 
@@ -171,7 +171,7 @@ def _compared(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list
 
 
 def sweep_rows(fits: pd.DataFrame, *, folds: int | None = None) -> tuple[list[str], list[list[str]]]:
-    """Head and lines of a table, one a size: score, standard error, seconds; the size to take is marked.
+    """Head and lines of a table, one per size: score, standard error, seconds; the size to take is marked.
 
     With the number of folds that there should be, they are counted in place of that.
     """

@@ -120,7 +120,7 @@ def _title(job: Job) -> str:
 def _file(folder: Path, *, resume: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / _FILE).exists() and not resume:
-        raise ValueError(f"{folder} holds results of an earlier run: --resume goes on with it, or give another --out")
+        raise ValueError(f"{folder} holds results of an earlier run: --resume continues it, or give another --out")
     return folder / _FILE
 
 

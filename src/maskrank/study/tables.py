@@ -1,4 +1,4 @@
-"""The tables of a study: scores, how often the relevant features were found, times, and the paper beside it."""
+"""The tables of a study: scores, how often the relevant features were found, times, and the paper's figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def document(study: Study, fits: pd.DataFrame, relevant: Mapping[str, Any]) -> s
     Parameters
     ----------
     fits : DataFrame
-        One row a fit: data, method, size, fold, seed, metric, score, seconds, megabytes, selected.
+        One row per fit: data, method, size, fold, seed, metric, score, seconds, megabytes, selected.
     relevant : dict of data set to feature numbers
         Where they are known.
     """

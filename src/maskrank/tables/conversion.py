@@ -50,7 +50,7 @@ def convert_csv(path: Path, texts: Sequence[str] = (), told: Told = untold) -> t
 
 
 def convert_frames(frames: Iterable[Any], name: str) -> LargeTable:
-    """The table of Arrow tables, one after the other, of the same columns.
+    """The table of Arrow tables in sequence, with the same columns.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def parse_dates(texts: Sequence[str], day_first: bool | None = None) -> Dates:
 
 
 def _order(parts: Sequence[dict[str, str | None]], known: bool | None) -> tuple[bool | None, bool]:
-    """Whether the day comes first in dates of three numbers, None where it is all the same; whether that is a guess."""
+    """Whether the day comes first in dates of three numbers, None where it makes no difference; if it is a guess."""
     first = [int(part["first"] or 0) for part in parts]
     second = [int(part["second_part"] or 0) for part in parts]
     above = [sum(number > 12 for number in numbers) for numbers in (first, second)]

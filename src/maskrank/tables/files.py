@@ -1,4 +1,4 @@
-"""Files of any known kind into frames: text with any separator, packed or not, Parquet, .npz (arrays X, y,
+"""Files of any known kind into frames: text with any separator, compressed or not, Parquet, .npz (arrays X, y,
 feature_names), the first sheet of an Excel file, standard input.
 """
 
@@ -115,7 +115,7 @@ def _read_text_file(path: Path, told: Told, limit: int) -> Reading:
 
 
 def _read_packed_text(path: Path, told: Told, limit: int) -> Reading:
-    """The same of a packed file, which is unpacked as often as it is read."""
+    """The same for a compressed file, which is decompressed each time it is read."""
     with Unchanged([path]), damage_named(path):
         with open_packed(path, limit) as stream:
             plain = check_utf8(stream)

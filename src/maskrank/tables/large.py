@@ -38,7 +38,7 @@ class Piece:
     path : Path or None
         Of the file that holds them.
     read : callable
-        Takes names of columns and a number of rows, and gives batches of at most so many rows, in order.
+        Takes names of columns and a number of rows, and gives batches of at most that many rows, in order.
     """
 
     start: int

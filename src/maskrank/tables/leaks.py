@@ -138,7 +138,7 @@ class _Numbers:
 
     @classmethod
     def of(cls, y: Array, size: int, correlation: float) -> _Numbers | None:
-        """None where the first rows are all the same."""
+        """None where the first rows are equal."""
         values = np.asarray(y, dtype=np.float64)
         ranks = pd.Series(values[:size]).rank().to_numpy()
         if not ranks.std():
@@ -188,7 +188,7 @@ def _numbers(column: pd.Series) -> Array:
 
 
 def _interval_errors(x: Array, codes: Array) -> int:
-    """Errors of the best cut of a column into intervals, one a class, in the order of the classes' medians."""
+    """Errors of the best cut of a column into intervals, one per class, in the order of the classes' medians."""
     order = np.argsort(x, kind="stable")
     x, codes = x[order], codes[order]
     places = [np.flatnonzero(codes == k) for k in np.unique(codes)]

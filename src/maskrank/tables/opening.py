@@ -73,7 +73,7 @@ def open_large_table(X: Any, needed: Sequence[str]) -> LargeTable:
 
 
 def _partitions(X: Any) -> Iterator[Any]:
-    """The partitions of a Dask frame, computed one after the other."""
+    """The partitions of a Dask frame, computed in sequence."""
     import pyarrow as pa
 
     schema = None

@@ -1,4 +1,4 @@
-"""The rows of a large table beside those of a sample, read as the rows of the sample were."""
+"""The rows of a large table outside a sample, read as the rows of the sample were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed files: how large they are unpacked is looked at before, or while, they are unpacked."""
+"""Compressed files: their decompressed size is checked before, or while, they are decompressed."""
 
 from __future__ import annotations
 

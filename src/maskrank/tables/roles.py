@@ -219,7 +219,7 @@ def weightless_class(y: Array, weights: Array) -> str | None:
 
 
 def said_of_rows(roles: Roles, facts: RowFacts, latest: float) -> list[tuple[str, str]]:
-    """Labels and values of what a fit is told of the rows.
+    """Labels and values of what a fit knows about the rows.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Sample:
     def draw(
         cls, table: LargeTable, size: int, seed: int, *, separator: str | None = None, told: Told = untold
     ) -> Sample:
-        """A sample of so many rows, in one pass over the table."""
+        """A sample of that many rows, in one pass over the table."""
         rows = draw_rows(table.n_rows, size, seed)
         frame = table.take(rows, told=told)
         judging = np.random.default_rng([seed, 1]).random(len(rows)) < _JUDGING

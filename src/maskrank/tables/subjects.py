@@ -1,6 +1,6 @@
 """Columns that name subjects of which there are several, nearly equal rows: patients, animals, batches.
 
-With rows of one subject on both sides of a split, a net is judged on what it has learned by heart.
+With rows of one subject on both sides of a split, a net is judged on what it has memorised.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def subject_line(name: str) -> str:
 
 
 def _candidates(frame: pd.DataFrame) -> list[Any]:
-    """Text, categories and whole numbers with several rows a value."""
+    """Text, categories and whole numbers with several rows per value."""
     wide = frame.select_dtypes("number").shape[1] > _MOST_COLUMNS
     found = []
     for name, kind in frame.dtypes.items():

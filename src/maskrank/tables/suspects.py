@@ -49,7 +49,7 @@ def suspicious_columns(
 
 
 def _leaks(X: pd.DataFrame, outcome: Outcome, asked: Sequence[str], classes: bool) -> dict[str, str]:
-    """Columns that may give the target away, and the line about each."""
+    """Columns that may leak the target, and the line about each."""
     if outcome.task == "survival":
         time, event = outcome.columns
         return {

@@ -75,7 +75,7 @@ class Table:
     rows : RowFacts
         Weights, groups and times of the rows.
     suspects : list of str
-        Those of the warnings that name columns which may give the target away, identify rows, or name subjects.
+        Those of the warnings that name columns which may leak the target, identify rows, or name subjects.
     rare : list of str
         Which classes have one or two rows: one line, or none.
     date_orders : dict of bool

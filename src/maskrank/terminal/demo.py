@@ -71,7 +71,7 @@ def run_demo(
             after_fit(model)
         value = float(problem.measure(y_test, model.predict(X_test)))
         metric = model.task_.metric.title
-        result = f"{value:.3f} on 1,024 fresh rows; the best attainable is {problem.attainable:.3f}"
+        result = f"{value:.3f} on 1,024 test rows; the best attainable is {problem.attainable:.3f}"
         names = ", ".join(f"x{i}" for i in relevant)
         console.print(f"{problem.title}: {_SIZE} of {X.shape[1]} features, {seconds:.1f} s", style="bold")
         console.print(f"truly relevant: {names}")

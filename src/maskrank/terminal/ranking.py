@@ -20,7 +20,7 @@ _NARROW, _SHORT = 72, 12  # columns of a terminal that has no room for more than
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Labels and values, one a line."""
+    """Labels and values, one per line."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for label, value in facts:
         table.add_row(Text(label, style="dim"), Text(visible(value)))
