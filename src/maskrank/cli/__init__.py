@@ -12,6 +12,7 @@ import typer
 import maskrank
 from maskrank.cli import datasets, explaining, paper, predicting, ranking, studies
 from maskrank.cli.common import polite
+from maskrank.cli.usage import OneLineErrors
 from maskrank.terminal.standard_output import print_text
 
 app = typer.Typer(
@@ -19,6 +20,8 @@ app = typer.Typer(
     help="Which features does a deep net really need, and in what order?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    cls=OneLineErrors,
+    context_settings={"max_content_width": 100},
     rich_markup_mode=None,
 )
 

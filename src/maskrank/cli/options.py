@@ -70,7 +70,7 @@ Numeric = Annotated[
     list[str] | None,
     typer.Option(help="Read this column as numbers, and what is none as missing; may be given again."),
 ]
-Seed = Annotated[int, typer.Option(help="Results are reproducible for a fixed seed.")]
+Seed = Annotated[int, typer.Option(min=0, help="Results are reproducible for a fixed seed.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
 Memory = Annotated[
     str | None,
@@ -79,7 +79,7 @@ Memory = Annotated[
         "rows. Half of what is free if not given."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no messages.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no messages but warnings.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what is done, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
 CheckpointFolder = Annotated[

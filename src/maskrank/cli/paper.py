@@ -39,16 +39,17 @@ def study(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Reproduce an experiment of the paper, or one with known answers, and write its tables and figures.
+    """Reproduce an experiment of the paper.
 
-    "all" are the six of the paper; needles, with known answers, stands beside.
+    Its tables and figures go to a folder. "all" are the six of the paper; needles has known answers and stands beside.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
     from pathlib import Path
 
-    from maskrank.study.run import STUDIES
+    from maskrank.study.names import STUDIES, check_study
 
+    check_study(name)
     voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
     if jobs > 1:
         shield_children()
