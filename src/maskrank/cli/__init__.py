@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import maskrank
-from maskrank.cli import datasets, explaining, paper, predicting, ranking, studies
+from maskrank.cli import datasets, explaining, exporting, paper, predicting, ranking, studies
 from maskrank.cli.common import polite
 from maskrank.cli.usage import OneLineErrors
 from maskrank.terminal.standard_output import print_text
@@ -40,6 +40,7 @@ for _command in (
     ranking.rank,
     predicting.predict,
     explaining.explain,
+    exporting.export,
     ranking.demo,
     studies.compare,
     studies.sweep,
