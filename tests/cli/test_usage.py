@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from maskrank.cli import app
 
 HEAVY = {"torch", "sklearn", "scipy"}
-COMMANDS = ("rank", "predict", "explain", "export", "demo", "compare", "sweep", "study", "datasets")
+COMMANDS = ("rank", "predict", "explain", "export", "demo", "compare", "sweep", "study", "doctor", "datasets")
 
 
 @pytest.fixture

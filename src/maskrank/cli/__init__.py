@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import maskrank
-from maskrank.cli import datasets, explaining, exporting, paper, predicting, ranking, studies
+from maskrank.cli import datasets, diagnosing, explaining, exporting, paper, predicting, ranking, studies
 from maskrank.cli.common import polite
 from maskrank.cli.usage import OneLineErrors
 from maskrank.terminal.standard_output import print_text
@@ -45,6 +45,7 @@ for _command in (
     studies.compare,
     studies.sweep,
     paper.study,
+    diagnosing.doctor,
 ):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
