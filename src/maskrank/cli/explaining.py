@@ -23,7 +23,9 @@ def explain(
     report: Report = None,
     quiet: Quiet = False,
 ) -> None:
-    """Explain predictions: what each chosen feature adds to each of them, as Shapley values.
+    """Explain the prediction of each row.
+
+    The answer is what each chosen feature adds to a prediction, as Shapley values.
 
     Example: maskrank explain outcome.maskrank new_patients.csv --out explained.csv --report explained.html
     """

@@ -39,16 +39,18 @@ def study(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Reproduce an experiment of the paper, or one with known answers, and write its tables and figures.
+    """Reproduce an experiment of the paper.
 
-    "all" runs the six experiments of the paper; needles is a benchmark with known answers.
+    Its tables and figures go to a folder. "all" runs the six experiments of the paper; needles is a benchmark with
+    known answers.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
     from pathlib import Path
 
-    from maskrank.study.run import STUDIES
+    from maskrank.study.names import STUDIES, check_study
 
+    check_study(name)
     voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
     if jobs > 1:
         shield_children()

@@ -28,10 +28,10 @@ def predict(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Predict with a model; the table needs the chosen columns, in any order, among any others.
+    """Predict new rows with a saved model.
 
-    Every row is answered: what is missing, or was never seen before, is a gap. A table larger than memory is answered
-    some rows at a time.
+    The table needs the chosen columns, in any order, among any others. Every row is answered: what is missing, or was
+    never seen before, is a gap. A table larger than memory is answered some rows at a time.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """

@@ -15,7 +15,8 @@ from maskrank.estimators.checkpoints import Identity, digest, open_checkpoint
 from maskrank.parallel.time_limit import TimeLimit, close_workers
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import table_folds
-from maskrank.study.protocol import KINDS, OURS, Samples, check_method, evaluate, uses_all_features
+from maskrank.study.names import OURS, check_method, check_sizes
+from maskrank.study.protocol import KINDS, Samples, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
 from maskrank.terminal.text import brief_seconds, lined_up, short
@@ -110,10 +111,7 @@ def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, pre
 def _check(table: Table, methods: Sequence[str], sizes: Sequence[int]) -> None:
     for method in methods:
         check_method(method)
-    d = table.X.shape[1]
-    for size in sizes:
-        if not 1 <= size < d:
-            raise ValueError(f"size {size} must lie in 1..{d - 1}: the table has {d} features")
+    check_sizes(sizes, table.X.shape[1])
 
 
 def comparison_rows(
