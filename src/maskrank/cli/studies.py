@@ -77,7 +77,7 @@ def compare(
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
     voice = Voice(quiet=quiet, verbose=verbose)
-    from maskrank.cli.fits_results import Comparison
+    from maskrank.cli.fits_results import ComparisonResults
     from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, table_jobs
     from maskrank.tables import ColumnOptions
@@ -89,7 +89,7 @@ def compare(
     table = read_table(data, question, options, voice, strict=strict)
     voice.warn(rare_classes(table, folds), always=True)
     chosen = listed(methods)
-    results = Comparison(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
+    results = ComparisonResults(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
     shield_children()
     with leaving(results.leave):
         fits, failed = compare_methods(
@@ -141,7 +141,7 @@ def sweep(
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
     voice = Voice(quiet=quiet, verbose=verbose)
-    from maskrank.cli.fits_results import Sweep
+    from maskrank.cli.fits_results import SweepResults
     from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, table_jobs
     from maskrank.study.protocol import OURS
@@ -155,7 +155,7 @@ def sweep(
     table = read_table(data, question, options, voice, strict=strict)
     voice.warn(rare_classes(table, folds), always=True)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
-    results = Sweep(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
+    results = SweepResults(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
     if jobs > 1:
         shield_children()
     with leaving(results.leave):
