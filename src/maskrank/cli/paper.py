@@ -48,7 +48,10 @@ def study(
     """
     from pathlib import Path
 
+    from maskrank.findings import study_finding
+    from maskrank.findings.studies import finished_fits
     from maskrank.study.names import STUDIES, check_study
+    from maskrank.terminal.ranking import show_answer
 
     check_study(name)
     voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
@@ -80,6 +83,8 @@ def study(
             if not whole:
                 raise
             text, failed = "", [{"study": each, "error": " ".join(str(error).split())}]
+        if text:
+            show_answer(console(), study_finding(each, finished_fits(folder)))
         console().print(text, markup=False, soft_wrap=True)
         for line in failed:
             said = line["error"] if "file" in line else f"failed: {line}"
@@ -90,7 +95,7 @@ def study(
     if report is not None and folders:
         from maskrank.report import study_report
 
-        outputs.write("report", lambda: study_report(f"Study: {name}", folders, command=typed_command()))
+        outputs.write("report", lambda: study_report(name, folders, command=typed_command()))
     outputs.finish(voice)
     if failures:
         raise typer.Exit(1)

@@ -91,12 +91,12 @@ def compare(
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
     check_sizes([size], len(table.names), "--size")
-    from maskrank.cli.fits_results import Comparison
+    from maskrank.cli.fits_results import ComparisonResults
     from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, table_jobs
 
     voice.warn(rare_classes(table, folds))
-    results = Comparison(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
+    results = ComparisonResults(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
     shield_children()
     with leaving(results.leave):
         fits, failed = compare_methods(
@@ -164,12 +164,12 @@ def sweep(
     table = read_table(data, question, options, voice, strict=strict)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     check_sizes(wanted, len(table.names), "--sizes")
-    from maskrank.cli.fits_results import Sweep
+    from maskrank.cli.fits_results import SweepResults
     from maskrank.study.folds import rare_classes
     from maskrank.study.own_table import compare_methods, table_jobs
 
     voice.warn(rare_classes(table, folds))
-    results = Sweep(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
+    results = SweepResults(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
     if jobs > 1:
         shield_children()
     with leaving(results.leave):
