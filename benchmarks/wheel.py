@@ -1,23 +1,23 @@
 """Does the wheel install into an empty environment, and work there?
 
-Usage: python benchmarks/wheel.py [--python python3.11 --python python3.12 ...] [--out FILE.md]
+Usage: python benchmarks/wheel.py [--wheel FILE] [--python python3.11 --python python3.12 ...] [--out FILE.md]
 
-The wheel and the source archive are built in `dist`. For each interpreter an empty environment is made, the wheel is
-installed into it with the extra report, under constraints.txt, and commands and a snippet are run in an empty folder.
+The wheel and the source archive are built in `dist`, where no wheel is given. For each interpreter an empty environment
+is made, the wheel is installed into it with the extra report, under constraints.txt, and commands and a snippet are run
+in an empty folder. With --wheel, nothing but Python itself is needed.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-
-from sections import commit
 
 ROOT = Path(__file__).parents[1]
 SNIPPET = """
@@ -77,10 +77,11 @@ def try_out(python: str, wheel: Path) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", type=Path, help="a wheel that is there already")
     parser.add_argument("--python", action="append", help="an interpreter; may be given again; this one if not given")
     parser.add_argument("--out", type=Path, help="write the table to this file")
     options = parser.parse_args()
-    wheel = build()
+    wheel = build() if options.wheel is None else options.wheel.resolve()
     size = wheel.stat().st_size
     assert size < 1_000_000, f"{wheel.name} has {size:,} bytes"
     lines = [try_out(python, wheel) for python in options.python or [sys.executable]]
@@ -89,7 +90,7 @@ def main() -> None:
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     text = (
         f"# The wheel in an empty environment\n\n`{wheel.name}`, {size:,} bytes; seconds of each step.\n\n{table}\n\n"
-        f"Made by `python benchmarks/wheel.py`, commit {commit()}.\n"
+        f"Made by `python benchmarks/wheel.py`, {platform.system()} {platform.machine()}.\n"
     )
     print(text)
     if options.out is not None:
