@@ -41,7 +41,7 @@ def said(*arguments: str) -> str:
         (("rank", "table.csv", "--seed", "one"), ("--seed: ", "rank --help'")),
         (("rank", "table.csv", "--jobs", "0"), ("--jobs: ", "1; see '")),
         (("rank", "table.csv", "--target"), ("option '--target' requires an argument",)),
-        (("rank",), ("missing argument 'data'; see '", "rank --help'")),
+        (("rank",), ("missing argument 'DATA'; see '", "rank --help'")),
         (("rnk",), ("no such command 'rnk'", " --help'")),
         (("compare", "table.csv", "--size", "0"), ("--size: ", "compare --help'")),
         (("datasets", "path"), ("missing argument", "datasets path --help'")),

@@ -9,17 +9,22 @@ import typer
 Data = Annotated[
     str,
     typer.Argument(
+        metavar="DATA",
         help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .arrow, .feather, .npy, .npz or .xlsx file, a "
-        "folder of Parquet or Arrow files, or - for CSV on standard input."
+        "folder of Parquet or Arrow files, or - for CSV on standard input.",
     ),
 ]
-Target = Annotated[list[str] | None, typer.Option(help="Name of the target column (.npz: y).")]
+Target = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Name of the target column (.npz: y).")]
 Targets = Annotated[
     str | None,
     typer.Option(help="Several targets at once, separated by commas: numbers, or labels that are 0 or 1 each."),
 ]
-Time = Annotated[str | None, typer.Option(help="Survival: how long each row was observed; with --event.")]
-Event = Annotated[str | None, typer.Option(help="Survival: 1 where the event happened, 0 where a row is censored.")]
+Time = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Survival: how long each row was observed; with --event.")
+]
+Event = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Survival: 1 where the event happened, 0 where a row is censored.")
+]
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
 RankTask = Annotated[
     str,
@@ -28,7 +33,9 @@ RankTask = Annotated[
         "survival."
     ),
 ]
-Weight = Annotated[str | None, typer.Option(help="Column that says what each row counts; no feature.")]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column that says what each row counts; no feature.")
+]
 Balanced = Annotated[
     bool, typer.Option("--balanced", help="Every class counts the same, however many rows it has; for rare classes.")
 ]
@@ -45,6 +52,7 @@ FoldBy = Annotated[
     str | None,
     typer.Option(
         "--fold-by",
+        metavar="COLUMN",
         help="Column of patients, batches, ...: rows with the same value stay on one side of every split; no feature.",
     ),
 ]
@@ -52,6 +60,7 @@ TimeOrder = Annotated[
     str | None,
     typer.Option(
         "--time-order",
+        metavar="COLUMN",
         help="Column of numbers or dates: later rows judge what earlier ones taught; no feature.",
     ),
 ]
@@ -59,19 +68,26 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="A column that may give the target away, or identify rows, is an error."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out; may be given again.")]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave this column out; may be given again.")]
 SkipMissing = Annotated[
     bool, typer.Option("--skip-missing", help="Leave out rows that lack a value; otherwise a gap is an answer too.")
 ]
 Categorical = Annotated[
-    list[str] | None, typer.Option(help="Read this column as categories, even if it holds numbers; may be given again.")
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="Read this column as categories, even if it holds numbers; may be given again."
+    ),
 ]
 Numeric = Annotated[
     list[str] | None,
-    typer.Option(help="Read this column as numbers, and what is none as missing; may be given again."),
+    typer.Option(
+        metavar="COLUMN", help="Read this column as numbers, and what is none as missing; may be given again."
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Results are reproducible for a fixed seed.")]
-Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="Write a self-contained HTML report to this file.")
+]
 Memory = Annotated[
     str | None,
     typer.Option(
