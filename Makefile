@@ -9,7 +9,7 @@ STUDY_INSTALLED := $(VENV)/.installed-study
 DOCS_INSTALLED := $(VENV)/.installed-docs
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench guard study docs screenshots clean
+.PHONY: demo test lint bench guard study docs screenshots wheel clean
 
 demo: $(INSTALLED)
 	$(BIN)/maskrank demo
@@ -39,8 +39,11 @@ docs: $(DOCS_INSTALLED)
 screenshots: $(DEV_INSTALLED)
 	$(BIN)/python docs/make_screenshots.py
 
+wheel: $(DEV_INSTALLED)
+	$(BIN)/python benchmarks/wheel.py
+
 clean:
-	rm -rf $(VENV) build site docs/_generated src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/_generated src/*.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -26,10 +26,12 @@ COMMANDS = {
     "rank": "rank {data} --target y --size 1 --quiet --json r.json --report r.html --model r.maskrank",
     "predict": "predict {model} {data} --quiet --out p.csv",
     "explain": "explain {model} {data} --quiet --out e.csv --report e.html",
+    "export": "export {model} --quiet --out m.onnx",
     "compare": "compare {data} --target y --size 1 --methods rf --folds 2 --quiet --json c.json --report c.html",
     "sweep": "sweep {data} --target y --sizes 1 --folds 2 --quiet --json s.json --report s.html",
     "study": "study needles --methods mrmr --widths 6 --folds 1 --quiet --out study",
     "demo": "demo --quiet --report d.html",
+    "doctor": "doctor --json f.json",
 }
 # What stands before the command, in a shell, in a folder of its own; MASKRANK stands for the command.
 SURROUNDINGS = {

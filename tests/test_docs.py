@@ -251,10 +251,12 @@ def test_the_help_of_every_command_is_in_the_reference(tmp_path: Path, monkeypat
         "rank",
         "predict",
         "explain",
+        "export",
         "demo",
         "compare",
         "sweep",
         "study",
+        "doctor",
         "datasets list",
         "datasets path",
     ):

@@ -6,9 +6,11 @@ maskrank needs is imported inside functions, as it may be what is missing.
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -22,6 +24,12 @@ import maskrank
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?(?:>=([\d.]+))?[^;]*(?:;.*extra == ['\"]([\w-]+)['\"])?")
 _OF_DEVELOPMENT = ("bench", "dev", "docs")  # extras that only the repository uses
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "MASKRANK_DATA_DIR", "MASKRANK_CACHE_DIR")
+_TORCH = """
+import json, torch
+names = ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
+kind = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+print(json.dumps([f"{kind} ({names})" if names else kind, torch.get_num_threads()]))
+"""
 
 
 @dataclass(frozen=True)
@@ -153,19 +161,13 @@ def _look_at_packages(found: Diagnosis) -> None:
 
 
 def _look_at_torch(found: Diagnosis) -> None:
-    """Torch is imported for it: that it is installed does not say that it works."""
-    try:
-        import torch
-    except Exception as error:  # of its libraries anything may come
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        found.problems.append(
-            f"torch can't be imported ({said}): install it again, as pytorch.org says for your system"
-        )
+    """Import torch in a process of its own: that it is installed does not say that it works, and it may crash."""
+    done = subprocess.run([sys.executable, "-P", "-c", _TORCH], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1][:200]
+        found.problems.append(f"torch can't be imported ({said}): install it again as pytorch.org says for your system")
         return
-    others = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    found.device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    found.device += f" ({', '.join(others)})" if others else ""
-    found.threads = torch.get_num_threads()
+    found.device, found.threads = json.loads(done.stdout)
     if found.threads > found.cores:
         found.problems.append(
             f"{found.threads} threads share {found.cores} cores, which is slow: set OMP_NUM_THREADS={found.cores}"
@@ -186,7 +188,10 @@ def _look_at_memory(found: Diagnosis) -> None:
 
 
 def _look_at_folders(found: Diagnosis) -> None:
-    found.folders["current"] = Path.cwd()
+    try:
+        found.folders["current"] = Path.cwd()
+    except OSError:
+        found.problems.append("the current folder is not there any more: change to another")
     try:
         found.folders["temporary"] = Path(tempfile.gettempdir())
     except OSError:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -24,9 +22,21 @@ REQUIRED = [
 ]
 
 
+TORCH = """
+class cuda:
+    device_count = staticmethod(lambda: 2)
+    get_device_name = staticmethod(lambda i: f"Card {i}")
+    is_available = staticmethod(lambda: True)
+
+get_num_threads = lambda: 1
+"""  # the parts that are asked for: the real one takes seconds
+
+
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(metadata, "requires", lambda name: REQUIRED)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "torch.py").write_text(TORCH)
     monkeypatch.setenv("MASKRANK_CACHE_DIR", str(tmp_path / "not" / "there yet"))
 
 
@@ -55,7 +65,8 @@ def test_json_holds_the_same(tmp_path: Path) -> None:
     assert found["version"] == maskrank.__version__
     assert found["extras"] == {"report": True, "cluster": False}
     assert set(found["packages"]) == {"numpy", "torch"}
-    assert found["threads"] >= 1
+    assert found["device"] == "cuda (Card 0, Card 1)"
+    assert found["threads"] == 1
     assert found["cores"] >= 1
     assert found["free_memory"] > 0
     assert set(found["folders"]) == {"current", "temporary", "cache"}
@@ -76,17 +87,17 @@ def test_a_package_that_is_missing_or_old_is_named(monkeypatch: pytest.MonkeyPat
     assert said in " ".join(shown.split())
 
 
-def test_a_torch_that_can_t_be_imported_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def broken(name: str, *arguments: Any, **options: Any) -> Any:
-        if name == "torch":
-            raise OSError("libtorch_cpu.so: cannot open shared object file")
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", broken)
+def test_a_torch_that_can_t_be_imported_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('libtorch_cpu.so: cannot open shared object file')")
     shown, _ = doctor(code=1)
     assert "torch can't be imported (OSError: libtorch_cpu.so: cannot open" in " ".join(shown.split())
+
+
+def test_more_threads_than_cores_are_named(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(TORCH.replace("lambda: 1\n", "lambda: 999\n"))
+    shown, _ = doctor(code=1)
+    assert "999 threads share " in shown
+    assert "set OMP_NUM_THREADS=" in shown
 
 
 def test_a_folder_that_can_t_be_written_has_its_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @polite
 def doctor(
-    json: Annotated[str | None, typer.Option("--json", help="Write what was found as JSON to this file.")] = None,
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write what was found as JSON to this file.")
+    ] = None,
 ) -> None:
     """Check the installation.
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 @polite
 def explain(
-    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file that rank --model wrote.")],
     data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file instead of standard output.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="Write CSV to this file instead of standard output.")
+    ] = None,
     report: Report = None,
     quiet: Quiet = False,
 ) -> None:

@@ -14,8 +14,8 @@ from maskrank.cli.voice import Voice
 
 @polite
 def export(
-    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
-    out: Annotated[str, typer.Option("--out", help="The ONNX file to write.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file that rank --model wrote.")],
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The ONNX file to write.")],
     quiet: Quiet = False,
 ) -> None:
     """Write a saved model as ONNX.

@@ -9,17 +9,24 @@ import typer
 Data = Annotated[
     str,
     typer.Argument(
+        metavar="DATA",
         help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .arrow, .feather, .npy, .npz or .xlsx file, a "
-        "folder of Parquet or Arrow files, or - for CSV on standard input."
+        "folder of Parquet or Arrow files, or - for CSV on standard input.",
     ),
 ]
-Target = Annotated[list[str] | None, typer.Option(help="Name of the target column (.npz: y).")]
+Target = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Name of the target column (.npz: y).")]
 Targets = Annotated[
     str | None,
     typer.Option(help="Several targets, separated by commas: numbers, or labels of 0 and 1."),
 ]
-Time = Annotated[str | None, typer.Option(help="Survival: column with the time each row was observed; needs --event.")]
-Event = Annotated[str | None, typer.Option(help="Survival: column with 1 where the event happened, 0 where censored.")]
+Time = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Survival: column with the time each row was observed; needs --event."),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Survival: column with 1 where the event happened, 0 where censored."),
+]
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
 RankTask = Annotated[
     str,
@@ -28,7 +35,9 @@ RankTask = Annotated[
         "survival."
     ),
 ]
-Weight = Annotated[str | None, typer.Option(help="Column with the weight of each row; not used as a feature.")]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column with the weight of each row; not used as a feature.")
+]
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give every class the same total weight; for rare classes.")]
 MetricName = Annotated[
     str,
@@ -43,6 +52,7 @@ FoldBy = Annotated[
     str | None,
     typer.Option(
         "--fold-by",
+        metavar="COLUMN",
         help="Column of patients, batches, ...: rows with the same value stay on one side of every split. "
         "Not used as a feature.",
     ),
@@ -51,6 +61,7 @@ TimeOrder = Annotated[
     str | None,
     typer.Option(
         "--time-order",
+        metavar="COLUMN",
         help="Column of numbers or dates: train on earlier rows, test on later ones. Not used as a feature.",
     ),
 ]
@@ -58,7 +69,7 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Make columns that may leak the target, or identify rows, an error."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave out this column; repeat for more.")]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave out this column; repeat for more.")]
 SkipMissing = Annotated[
     bool,
     typer.Option(
@@ -66,14 +77,17 @@ SkipMissing = Annotated[
     ),
 ]
 Categorical = Annotated[
-    list[str] | None, typer.Option(help="Read this column as categories, even if it holds numbers; repeat for more.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Read this column as categories, even if it holds numbers; repeat for more."),
 ]
 Numeric = Annotated[
     list[str] | None,
-    typer.Option(help="Read this column as numbers, other values as missing; repeat for more."),
+    typer.Option(metavar="COLUMN", help="Read this column as numbers, other values as missing; repeat for more."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed; results are reproducible for a fixed one.")]
-Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="Write a self-contained HTML report to this file.")
+]
 Memory = Annotated[
     str | None,
     typer.Option(

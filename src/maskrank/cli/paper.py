@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @polite
 @many_fits
 def study(
-    name: Annotated[str, typer.Argument(help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all."),
+    ],
     data_dir: DataDir = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the results. Default: study-NAME.")] = None,
     jobs: Jobs = 1,

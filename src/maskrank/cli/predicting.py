@@ -17,9 +17,11 @@ _ROWS_AT_ONCE = 1 << 16  # whose predictions are text in memory
 
 @polite
 def predict(
-    model: Annotated[str, typer.Argument(help="A model file that rank --model wrote.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file that rank --model wrote.")],
     data: Data,
-    out: Annotated[str | None, typer.Option("--out", help="Write CSV to this file instead of standard output.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="Write CSV to this file instead of standard output.")
+    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(

@@ -89,7 +89,8 @@ def rank(
     require: Annotated[
         list[str] | None,
         typer.Option(
-            help="Keep this column without counting it, and rank the others by what they add; repeat for more."
+            metavar="COLUMN",
+            help="Keep this column without counting it, and rank the others by what they add; repeat for more.",
         ),
     ] = None,
     group: Annotated[
@@ -105,10 +106,16 @@ def rank(
     repeats: Annotated[int, typer.Option(help="Refits on random 80 % subsamples, to measure stability.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel. Default: one per core.")] = None,
     cluster: Cluster = None,
-    json: Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")] = None,
-    csv: Annotated[str | None, typer.Option("--csv", help="Write the ranking of all features as CSV.")] = None,
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to this file.")
+    ] = None,
+    csv: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE", help="Write the ranking of all features as CSV.")
+    ] = None,
     report: Report = None,
-    model: Annotated[str | None, typer.Option("--model", help="Write the fitted model to this file.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="FILE", help="Write the fitted model to this file.")
+    ] = None,
     image: Annotated[
         str | None,
         typer.Option("--image", help="The features are pixels of HEIGHTxWIDTH images: draw maps in the report."),

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from maskrank.study.runner import Result
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
-Json = Annotated[str | None, typer.Option("--json", help="Write the result as JSON to this file.")]
-Csv = Annotated[str | None, typer.Option("--csv", help="Write all fits as CSV to this file.")]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to this file.")]
+Csv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write all fits as CSV to this file.")]
 
 
 @polite

@@ -220,7 +220,8 @@ def _classes(graph: Graph, answers: ClassAnswers, outputs: str) -> None:
         labels = graph.add("Cast", graph.add("Greater", probabilities, 0.5), to=graph.types.INT64)
         graph.answer(labels, "label", graph.types.INT64, [ROWS, k])
     else:
-        classes = np.array(answers.classes.tolist())  # of objects, too
+        classes = np.char.decode(answers.classes) if answers.classes.dtype.kind == "S" else answers.classes
+        classes = np.array(classes.tolist())  # objects have no type of their own
         kind = {"b": graph.types.BOOL, "f": graph.types.DOUBLE, "i": graph.types.INT64, "u": graph.types.INT64}
         place = graph.add("ArgMax", probabilities, axis=1, keepdims=0)
         classes = classes.astype(np.int64) if classes.dtype.kind == "u" else classes
