@@ -30,8 +30,7 @@ def predict(
 ) -> None:
     """Predict with a model; the table needs the chosen columns, in any order, among any others.
 
-    Every row is answered: what is missing, or was never seen before, is a gap. A table larger than memory is answered
-    some rows at a time.
+    Every row gets a prediction; a category that training did not see counts as missing.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """
