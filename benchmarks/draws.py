@@ -17,7 +17,8 @@ import torch
 
 from maskrank.datasets import make_nonlinear_regression, make_orange_skin, make_xor
 from maskrank.study.markdown import table
-from maskrank.study.protocol import OURS, Fold, Samples, evaluate
+from maskrank.study.names import OURS
+from maskrank.study.protocol import Fold, Samples, evaluate
 
 PROBLEMS: dict[str, tuple[Any, str, tuple[int, ...]]] = {
     "xor": (make_xor, "classification", (60, 30, 20)),

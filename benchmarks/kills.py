@@ -37,8 +37,8 @@ from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN
 from maskrank.core.checkpoint import Checkpoint
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.checkpoints import Folder
+from maskrank.study.names import OURS
 from maskrank.study.own_table import compare_methods
-from maskrank.study.protocol import OURS
 from maskrank.tables import load_table
 
 PROG = "kills.py"

@@ -215,6 +215,6 @@ def test_terminal_json_and_report_say_the_same_of_signal() -> None:
         judge(part.model, value=value, pvalue=pvalue)
         said = json.loads(ranking_json(part.model, seconds=1.0))["signal_text"]
         assert dict(facts(part.model, time="1.0 s"))["signal"] == said
-        page = ranking_report("t", [part], command="")
+        page = " ".join(ranking_report("t", [part], command="").split())
         assert ("No signal found" in page) == (pvalue > 0.05)
-        assert (said in page) == (pvalue > 0.05)
+        assert json.loads(ranking_json(part.model, seconds=1.0))["answer"] in page

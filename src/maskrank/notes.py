@@ -162,7 +162,7 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
 
 def _carried(n: int, of: str, share: float, size: int) -> str:
     """What the first features explain of what all do; a share below 1."""
-    percent = round(100 * share)
+    percent = round(100 * min(max(share, 0.0), 1.0))  # of very small numbers, quotients overflow
     shown = "more than 99 %" if percent >= 100 else "less than 1 %" if percent < 1 else f"{percent} %"
     return f"the first {_counted(n)}{of} {'carries' if n == 1 else 'carry'} {shown} of what {_all(size)} explain"
 
@@ -189,6 +189,8 @@ def order_note(model: DualNetBase) -> str | None:
         unclear, pairs = unclear_neighbours(ranking), worthy_pairs(ranking)
         if not pairs or 2 * unclear < pairs:
             return None
+        if unclear < pairs and _first_is_clear(ranking):
+            doubt = "good as a set, but beyond the first their order says little"
         if ranking.size == 2:
             return f"the scores of the 2 chosen features differ by less than the standard error: they are {doubt}"
         which = "all" if unclear == pairs else f"{unclear} of the {pairs}"
@@ -230,6 +232,12 @@ def unclear_neighbours(ranking: Ranking) -> int:
 def worthy_pairs(ranking: Ranking) -> int:
     """Number of neighbours in the ranking whose better feature has a score clearly above 0."""
     return 0 if ranking.scores_std is None else int(_worthy(ranking).sum())
+
+
+def _first_is_clear(ranking: Ranking) -> bool:
+    """Whether the first feature has a larger share than the second by more than the standard error of that."""
+    scores, errors = _best_first(ranking)
+    return bool(scores[0] - scores[1] > max(np.hypot(errors[0], errors[1]), TRACE))
 
 
 def _worthy(ranking: Ranking) -> NDArray[np.bool_]:

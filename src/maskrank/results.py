@@ -18,9 +18,10 @@ from maskrank.csv_text import csv_text
 from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.ranking import ranking_columns
 from maskrank.estimators.stopping import Finished
+from maskrank.findings import ranking_finding
 from maskrank.notes import figure_text, model_signal, notes, with_error
 
-_EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
+EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
 _BESIDE = {"accuracy": "roc_auc", "roc_auc": "average_precision", "r2": "rmse"}  # a second figure on the screen
 
 
@@ -64,7 +65,12 @@ def _setting(value: Any) -> str:
 
 
 def ranking_json(
-    model: DualNetBase, *, seconds: float, question: Mapping[str, Any] | None = None, complete: bool = True
+    model: DualNetBase,
+    *,
+    seconds: float,
+    question: Mapping[str, Any] | None = None,
+    complete: bool = True,
+    target: str | None = None,
 ) -> str:
     """The result of ``rank``, for other programs.
 
@@ -77,12 +83,16 @@ def ranking_json(
         Columns of the table that are no features: target, weight, fold_by, ...
     complete : bool
         False where refits are missing because the run was stopped.
+    target : str, optional
+        What the target is called in the answer.
     """
-    ranking, curve = model.result_, model.size_curve_
+    ranking, curve, finding = model.result_, model.size_curve_, ranking_finding(model, target)
     evidence = None if ranking.evidence is None else dict(zip(ranking.names, ranking.evidence.tolist(), strict=True))
     document = {
         "version": maskrank.__version__,
         "complete": complete,
+        "answer": finding.answer,
+        "certainty": finding.certainty,
         "task": task_name(model),
         **({} if question is None else {"question": dict(question)}),
         **({} if model.sample_ is None else {"sample": model.sample_.to_dict()}),
@@ -212,4 +222,4 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     share = model.result_.explained_share
     if share is None:
         return []
-    return [("explained", f"{100 * share:.1f} % of the {_EXPLAINED[model.task_.figure]}, measured on held-out rows")]
+    return [("explained", f"{100 * share:.1f} % of the {EXPLAINED[model.task_.figure]}, measured on held-out rows")]

@@ -7,7 +7,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -147,19 +147,25 @@ def test_a_full_standard_output_is_one() -> None:
     assert full.stderr == "maskrank: standard output can't be written: No space left on device\n"
 
 
-def test_a_method_that_takes_too_long_is_in_the_table(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def timing_out(monkeypatch: pytest.MonkeyPatch, late: Callable[[dict[str, object]], bool]) -> None:
+    """Let the time limit end the fits that are late, at once."""
+
     class Limited:
         def __init__(self, work: object, seconds: float) -> None:
             self.work, self.seconds = work, seconds
 
         def __call__(self, jobs: list[dict[str, object]]) -> object:
-            if jobs[0]["method"] == "lasso" or jobs[0]["fold"] == 1:
+            if late(jobs[0]):
                 raise TimeoutError(f"timed out after {self.seconds:g} s")
             return self.work(jobs)  # type: ignore[operator]
 
     monkeypatch.setattr("maskrank.study.own_table.TimeLimit", Limited)
+
+
+def test_a_method_that_takes_too_long_is_in_the_table(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timing_out(monkeypatch, lambda job: job["method"] == "lasso" or job["fold"] == 1)
     files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html")}
     result = run(
         *("compare", table, "--target", "label", "--size", 3, "--methods", "mrmr,lasso", "--folds", 2, "--timeout", 60),
@@ -173,3 +179,15 @@ def test_a_method_that_takes_too_long_is_in_the_table(
     assert (document["complete"], len(document["fits"]), len(document["failed"])) == (True, 1, 3)
     assert pd.read_csv(files["csv"])["error"].notna().sum() == 3
     assert "timed out after 60 s" in files["html"].read_text()
+
+
+def test_a_comparison_in_which_no_fit_ended_is_an_error(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    timing_out(monkeypatch, lambda job: True)
+    words = ("--size", 3, "--methods", "mrmr,lasso", "--folds", 2, "--timeout", 60)
+    result = run("compare", table, "--target", "label", *words)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "maskrank: no fit ended within the --timeout of 60 s"
+    assert [" ".join(line.split()) for line in result.stdout.splitlines() if line.startswith(("mrmr", "lasso"))] == [
+        "mrmr 0 of 2 timed out after 60 s",
+        "lasso 0 of 2 timed out after 60 s",
+    ]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from maskrank import Explanation
+from maskrank.findings import explanation_finding
 from maskrank.report import explanation_report
 from maskrank.results import frame_csv
 from tests.report.pages import NASTY
@@ -24,7 +26,8 @@ def explanation(names: tuple[str, ...], n: int = 30, outputs: tuple[object, ...]
 
 
 def page(explained: Explanation, title: str = "title") -> str:
-    return explanation_report(title, explained, [("data", title)], command="maskrank explain")
+    finding = replace(explanation_finding(explained), title=title)
+    return explanation_report(finding, explained, [("data", title)], command="maskrank explain")
 
 
 def dots(html: str) -> list[tuple[float, float]]:
@@ -73,5 +76,5 @@ def test_names_of_the_user_are_shown_as_text_and_the_csv_is_inside() -> None:
     assert not [(tag, name) for tag, name, _ in shown.attributes if name.startswith("on")]
     for name in NASTY[:15]:
         assert name in shown.text
-    assert packed_texts(page(nasty)) == {"csv-1": frame_csv(nasty.to_frame())}
+    assert packed_texts(page(nasty))["csv-1"] == frame_csv(nasty.to_frame())
     assert not re.search(r"url\(|@import", page(nasty))

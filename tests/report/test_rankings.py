@@ -57,7 +57,8 @@ def test_names_of_the_user_are_shown_as_text() -> None:
 def test_the_page_carries_the_very_files_that_the_command_line_writes() -> None:
     html = page(NASTY)
     model = fitted(NASTY)
-    assert packed_texts(html) == {"json-1": ranking_json(model, seconds=1.5), "csv-1": ranking_csv(model.result_)}
+    texts = packed_texts(html)
+    assert (texts["json-1"], texts["csv-1"]) == (ranking_json(model, seconds=1.5), ranking_csv(model.result_))
 
 
 def test_the_page_asks_for_nothing_from_outside() -> None:
@@ -87,15 +88,18 @@ def test_a_fit_without_signal_is_marked() -> None:
     part = section(("a", "b", "c"))
     assert "No signal found" not in ranking_report("t", [part], command="")
     judge(part.model, pvalue=0.3)
-    page = Reader(ranking_report("t", [part], command="")).text
-    assert "No signal found" in page
-    assert "none found (p = 0.3): the better accuracy is within what chance gives" in " ".join(page.split())
+    html = ranking_report("t", [part], command="")
+    assert "No signal found: nothing in the 3 columns predicts the target (p = 0.3)." in " ".join(
+        Reader(html).text.split()
+    )
+    bars = html[html.index('<table class="bars"') : html.index("</table>", html.index('<table class="bars"'))]
+    assert 'class="bar"' not in bars  # they are grey
 
 
 def test_all_figures_have_their_intervals_and_say_what_their_rows_decided() -> None:
     part = section(("a", "b", "c"))
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
-    for shown in ("on 34 held-out rows", "0.910 ± 0.050", "0.810 to 1.000", "or was chosen by them"):
+    for shown in ("On 34 held-out rows", "0.910 ± 0.050", "0.810 to 1.000", "or was chosen by them"):
         assert shown in text
     part.model._unseen = False
     assert "a little too good" in Reader(ranking_report("t", [part], command="")).text
@@ -152,12 +156,12 @@ def test_images_have_a_map_alone_and_one_over_the_mean_of_each_class(labels: int
 
 def test_repeats_are_shown_in_the_order_of_the_consensus() -> None:
     part = section(("a", "b", "c"), 2)
-    assert "How stable is that?" not in ranking_report("t", [part], command="")
+    assert "Stability of the choice" not in ranking_report("t", [part], command="")
     ranks = np.array([[1, 2, 3], [2, 3, 1], [1, 3, 2], [1, 3, 2]])
     part.model.stability_ = Stability.of(("a", "b", "c"), ranks, -ranks / 10, size=2)
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
     assert "4 refits" in text
-    table = text[text.index("How stable") : text.index("Blue: chosen in the main fit")]
+    table = text[text.index("4 refits") : text.index("Blue: chosen in the main fit")]
     assert table.index("a100 %") < table.index("c75 %") < table.index("b25 %")
 
 
@@ -169,12 +173,12 @@ def test_the_page_says_where_the_order_says_little() -> None:
     assert line in ranking_report("t", [unclear], command="c")
 
 
-def test_the_size_is_spoken_of_above_the_bars_and_drawn_below() -> None:
+def test_the_size_is_spoken_of_and_drawn() -> None:
     part = section(("a", "b", "c", "d"), 3)
     part.model.size_curve_ = curve_of([0.3, 0.59, 0.6], 2)
     html = ranking_report("t", [part], command="c")
     said = html.index("The first 2 of the 3 chosen features carry 98 % of what all 3 explain.")
-    assert html.index("The 3 chosen features, best first") < said < html.index('<table class="bars"')
+    assert html.index("How many are enough?") < said < html.index("2 are enough</text>")
     assert html.count('<circle class="ring') == 1
     assert "2 are enough</text>" in html
     text = " ".join(Reader(html).text.split())
@@ -216,12 +220,12 @@ def test_the_table_of_all_features_has_a_column_of_evidence_where_it_orders() ->
 
 def test_where_nothing_was_searched_the_search_is_not_shown() -> None:
     part = section(("a", "b", "c"), 3)
-    assert "How it was found" in ranking_report("t", [part], command="")
+    assert "How they were found" in ranking_report("t", [part], command="")
     part.model.history_ = History(optimal=[(0, (0, 1, 2))])
     part.model.result_ = replace(part.model.result_, raw_scores=np.zeros(3))
     for shape in (None, (1, 3)):
         html = ranking_report("t", [replace(part, image_shape=shape)], command="")
-        assert "How it was found" not in html
+        assert "How they were found" not in html
         assert "Which features were in the best subset" not in html
         assert "All 3 features, best first" in html
     assert html.count("Importance map") == 3

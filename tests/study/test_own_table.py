@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from maskrank.cli import app
 from maskrank.core.config import DEFAULT, PRESETS
 from maskrank.datasets import make_ring
+from maskrank.findings.finding import capital, counted
 from maskrank.study.own_table import compare_methods, comparison_rows, smallest_size
 from maskrank.tables import Table
 
@@ -41,8 +42,10 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
         *("--methods", "dualnet,mrmr,lasso"),
     )
     assert code == 0
-    lines = shown.splitlines()
-    assert max(map(len, lines)) <= 80
+    answer, table = shown.split("\n\n", 1)
+    lines = table.splitlines()
+    assert max(map(len, [*answer.splitlines(), *lines])) <= 80
+    assert "dualnet" in answer  # alone in front, or tied
     assert lines[0].split() == ["method", "accuracy", "±", "std", "seconds", "chosen", "in", "every", "fold"]
     scores = [float(line.split()[1]) for line in lines[1:]]
     assert scores == sorted(scores, reverse=True)
@@ -56,18 +59,19 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
 def test_sweep_names_the_smallest_size_within_one_standard_error(ring: str) -> None:
     code, shown, _ = call("sweep", ring, "--target", "kind", "--sizes", "1,2,4", "--folds", "2", "-q")
     assert code == 0
-    lines = shown.splitlines()
+    answer, table = shown.split("\n\n", 1)
+    lines = table.splitlines()
     figures = {int(size): (float(mean), float(error)) for size, mean, error, *_ in map(str.split, lines[1:4])}
     best, error = max(figures.values())
     enough = min(size for size, (mean, _) in figures.items() if mean >= best - error)
     assert enough > 1  # of a ring nothing can be seen in one column
-    assert lines[-1].startswith(f"{enough} features")
+    assert answer.startswith(f"{capital(counted(enough))} of 6 features are enough for kind")
 
 
 def test_without_sizes_those_are_tried_that_the_table_has_room_for(ring: str) -> None:
     code, shown, _ = call("sweep", ring, "--target", "kind", "--folds", "2", "-q")
     assert code == 0
-    assert [line.split()[0] for line in shown.splitlines()[1:5]] == ["1", "2", "3", "5"]
+    assert [line.split()[0] for line in shown.split("\n\n", 1)[1].splitlines()[1:5]] == ["1", "2", "3", "5"]
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,14 @@ from sklearn.svm import SVC
 
 from maskrank.baselines import BASELINES
 from maskrank.datasets import load_dataset, make_xor
+from maskrank.study.names import check_method, methods
 from maskrank.study.protocol import (
     KINDS,
     Fold,
     Samples,
-    check_method,
     divide,
     evaluate,
     evaluate_sizes,
-    methods,
     orders_once,
     uses_all_features,
 )

@@ -15,9 +15,9 @@ from maskrank.datasets import load_dataset
 from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
 from maskrank.study.figures import FIGURES, importance_maps
+from maskrank.study.names import STUDIES, check_method
 from maskrank.study.needles import run_needles
-from maskrank.study.protocol import check_method
-from maskrank.study.run import STUDIES, get_study, run_study
+from maskrank.study.run import get_study, run_study
 from maskrank.study.spec import PaperFigure, Part, Study
 from maskrank.study.tables import cost_table, paper_table, score_table
 
@@ -119,7 +119,7 @@ def test_maps_are_drawn_for_images(tmp_path: Path) -> None:
 
 
 def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskrank.study.run.STUDIES", ("mnist", "synthetic"))
+    monkeypatch.setattr("maskrank.study.names.STUDIES", ("mnist", "synthetic"))
     (tmp_path / "data").mkdir()
     arguments = ["study", "all", "--quick", "--methods", "rf", "-q", "--data-dir", str(tmp_path / "data")]
     done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out")])

@@ -18,7 +18,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from maskrank.baselines.encoder import ReadsTables
-from maskrank.estimators.preparation import resolve_seed, resolve_size
+from maskrank.estimators.amounts import resolve_size
+from maskrank.estimators.preparation import resolve_seed
 from maskrank.estimators.scaling import Columns
 
 Array = NDArray[Any]

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 import maskrank
-from maskrank.cli import datasets, explaining, paper, predicting, ranking, studies
+from maskrank.cli import datasets, diagnosing, explaining, exporting, paper, predicting, ranking, studies
 from maskrank.cli.common import polite
+from maskrank.cli.usage import OneLineErrors
 from maskrank.terminal.standard_output import print_text
 
 app = typer.Typer(
@@ -19,6 +20,8 @@ app = typer.Typer(
     help="Find the columns that predict best together, and what each of them is worth.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    cls=OneLineErrors,
+    context_settings={"max_content_width": 100},
     rich_markup_mode=None,
 )
 
@@ -37,10 +40,12 @@ for _command in (
     ranking.rank,
     predicting.predict,
     explaining.explain,
+    exporting.export,
     ranking.demo,
     studies.compare,
     studies.sweep,
     paper.study,
+    diagnosing.doctor,
 ):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")

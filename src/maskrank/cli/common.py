@@ -107,8 +107,7 @@ def read_table(
         )
     if strict and table.suspects:
         raise TableError("\n".join(table.suspects))
-    voice.warn([*table.lost, *table.rare], always=True)
-    voice.warn(table.warnings)
+    voice.warn([*table.lost, *table.rare, *table.warnings])
     voice.tell_table(table, question.drop, time.perf_counter() - started)
     return table
 

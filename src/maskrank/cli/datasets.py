@@ -13,7 +13,7 @@ app = typer.Typer(help="The data sets of the paper.", no_args_is_help=True)
 @app.command("list")
 @polite
 def datasets_list(data_dir: DataDir = None) -> None:
-    """List the data sets, and which of them have a local copy.
+    """List the data sets, and which are here.
 
     Example: maskrank datasets list --data-dir ~/data
     """
@@ -38,7 +38,9 @@ def datasets_list(data_dir: DataDir = None) -> None:
 @app.command("path")
 @polite
 def datasets_path(name: str, data_dir: DataDir = None) -> None:
-    """Print where the local copy of a data set lies, its checksum verified.
+    """Print the path of a local copy.
+
+    Its checksum is verified.
 
     Example: maskrank rank $(maskrank datasets path vowel --data-dir ~/data) --size 5
     """

@@ -13,6 +13,7 @@ from maskrank.cli.voice import Voice
 
 if TYPE_CHECKING:
     from maskrank.estimators.explanation import Explanation
+    from maskrank.findings import Finding
 
 
 @polite
@@ -23,12 +24,16 @@ def explain(
     report: Report = None,
     quiet: Quiet = False,
 ) -> None:
-    """Explain predictions: what each chosen feature adds to each of them, as Shapley values.
+    """Explain the prediction of each row.
+
+    The answer is what each chosen feature adds to a prediction, as Shapley values.
 
     Example: maskrank explain outcome.maskrank new_patients.csv --out explained.csv --report explained.html
     """
     from maskrank import load
+    from maskrank.findings import explanation_finding
     from maskrank.results import frame_csv
+    from maskrank.terminal.ranking import show_answer
 
     voice = Voice(quiet=quiet, verbose=False)
     outputs = Outputs([data, model], out="-" if out is None else out, report=report)
@@ -37,12 +42,14 @@ def explain(
     with voice.busy("explain"):
         explained = fitted.explain_selected(columns)
         content = frame_csv(explained.to_frame())
+    finding = explanation_finding(explained)
+    outputs.show(lambda screen: show_answer(screen, finding))
     outputs.write("out", lambda: content, or_print=True)
-    outputs.write("report", lambda: _page(model, data, explained))
+    outputs.write("report", lambda: _page(finding, model, data, explained))
     outputs.finish()
 
 
-def _page(model: str, data: str, explained: Explanation) -> str:
+def _page(finding: Finding, model: str, data: str, explained: Explanation) -> str:
     from maskrank.report import explanation_report
 
     facts = [
@@ -50,4 +57,4 @@ def _page(model: str, data: str, explained: Explanation) -> str:
         ("data", "standard input" if data == "-" else data),
         ("explained", f"{len(explained):,} rows by {len(explained.feature_names):,} chosen features"),
     ]
-    return explanation_report("Why these predictions?", explained, facts, command=typed_command())
+    return explanation_report(finding, explained, facts, command=typed_command())

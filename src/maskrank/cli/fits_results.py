@@ -9,12 +9,13 @@ import pandas as pd
 
 import maskrank
 from maskrank.cli.common import table_facts, typed_command
+from maskrank.findings import Comparison, Finding, comparison_finding, sweep_finding
 from maskrank.results import as_json, frame_csv
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import described_folds
 from maskrank.study.own_table import comparison_rows, sweep_rows, timed_out
 from maskrank.study.runner import Job, Result
-from maskrank.terminal.ranking import show_table
+from maskrank.terminal.ranking import show_answer, show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,11 +95,13 @@ class FitsResults:
         return len(self._lines) == len(self._places)
 
     def _json(self, fits: pd.DataFrame) -> str:
+        finding = self._finding(fits) if len(fits) else None
         errors = [{**{name: line[name] for name in _KEY}, "error": line["error"]} for line in self.failed]
         return as_json(
             {
                 "version": maskrank.__version__,
                 "complete": self._complete,
+                **({"answer": finding.answer, "certainty": finding.certainty} if finding is not None else {}),
                 "task": self._table.task,
                 "folds": self._folds,
                 **self._found(fits),
@@ -124,6 +127,16 @@ class FitsResults:
         ]
 
     def _show(self, screen: Console, fits: pd.DataFrame) -> None:
+        """The answer, and the table that it is read from."""
+        if len(fits):
+            show_answer(screen, self._finding(fits))
+        self._show_table(screen, fits)
+
+    def _finding(self, fits: pd.DataFrame) -> Finding:
+        """The answer of some fits."""
+        raise NotImplementedError
+
+    def _show_table(self, screen: Console, fits: pd.DataFrame) -> None:
         raise NotImplementedError
 
     def _found(self, fits: pd.DataFrame) -> dict[str, Any]:
@@ -134,29 +147,32 @@ class FitsResults:
         raise NotImplementedError
 
 
-class Comparison(FitsResults):
+class ComparisonResults(FitsResults):
     """Several methods at one size."""
 
-    def _show(self, screen: Console, fits: pd.DataFrame) -> None:
+    def _finding(self, fits: pd.DataFrame) -> Comparison:
+        return comparison_finding(fits, self._table.target, complete=self._complete)
+
+    def _show_table(self, screen: Console, fits: pd.DataFrame) -> None:
         show_table(screen, *comparison_rows(fits, self._table.names, folds=self._folds, failed=self.failed))
 
     def _page(self, fits: pd.DataFrame, facts: list[tuple[str, str]], csv: str) -> str:
         from maskrank.report import comparison_report
 
-        title = f"Which method chooses best for {self._table.target}?"
         facts = [*facts, ("size", f"{fits['size'].iloc[0]} features")]
-        return comparison_report(title, fits, self._table.names, facts, command=typed_command(), csv=csv)
+        found = self._finding(fits)
+        return comparison_report(found, fits, self._table.names, facts, command=typed_command(), csv=csv)
 
 
-class Sweep(FitsResults):
+class SweepResults(FitsResults):
     """One method at several sizes."""
 
-    def _show(self, screen: Console, fits: pd.DataFrame) -> None:
-        if not self._complete:
-            show_table(screen, *sweep_rows(fits, folds=self._folds))
-            return
-        show_table(screen, *sweep_rows(fits))
-        screen.print(f"\n{smallest_size(fits)} features: the fewest within one standard error of the best")
+    def _finding(self, fits: pd.DataFrame) -> Finding:
+        d = len(self._table.names)
+        return sweep_finding(fits, self._table.target, d, complete=self._complete)
+
+    def _show_table(self, screen: Console, fits: pd.DataFrame) -> None:
+        show_table(screen, *sweep_rows(fits, folds=None if self._complete else self._folds))
 
     def _found(self, fits: pd.DataFrame) -> dict[str, Any]:
         return {"enough": smallest_size(fits) if self._complete else None}
@@ -164,8 +180,7 @@ class Sweep(FitsResults):
     def _page(self, fits: pd.DataFrame, facts: list[tuple[str, str]], csv: str) -> str:
         from maskrank.report import sweep_report
 
-        title = f"How many features are enough for {self._table.target}?"
-        return sweep_report(title, fits, smallest_size(fits), facts, command=typed_command(), csv=csv)
+        return sweep_report(self._finding(fits), fits, smallest_size(fits), facts, command=typed_command(), csv=csv)
 
 
 def _key(line: Result) -> tuple[Any, ...]:

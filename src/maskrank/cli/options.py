@@ -72,7 +72,7 @@ Numeric = Annotated[
     list[str] | None,
     typer.Option(help="Read this column as numbers, other values as missing; repeat for more."),
 ]
-Seed = Annotated[int, typer.Option(help="Seed; results are reproducible for a fixed one.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed; results are reproducible for a fixed one.")]
 Report = Annotated[str | None, typer.Option("--report", help="Write a self-contained HTML report to this file.")]
 Memory = Annotated[
     str | None,
@@ -81,7 +81,7 @@ Memory = Annotated[
         "Default: half of the free memory."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no messages.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no messages but warnings.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more details, on standard error.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
 CheckpointFolder = Annotated[

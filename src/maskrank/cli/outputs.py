@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from maskrank.cli.voice import Voice
 
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_BINARY = {"model": "--model", "onnx": "--out"}  # outputs that are no text, and their options
 
 
 class Outputs:
@@ -42,8 +43,9 @@ class Outputs:
         printed = [path for path in self._paths.values() if path in _STANDARD_OUTPUT]
         if len(printed) > 1:
             raise ValueError(f"{' and '.join(printed)}: only one output can go to standard output")
-        if self._paths.get("model") in _STANDARD_OUTPUT:
-            raise ValueError(f"--model {self._paths['model']}: a model needs a file of its own")
+        for kind, option in _BINARY.items():
+            if (path := self._paths.get(kind)) in _STANDARD_OUTPUT:
+                raise ValueError(f"{option} {path}: a model needs a file of its own")
         files = [path for path in self._paths.values() if path not in _STANDARD_OUTPUT]
         for path in files:
             check_writable(path)

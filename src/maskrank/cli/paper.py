@@ -39,16 +39,21 @@ def study(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Reproduce an experiment of the paper, or one with known answers, and write its tables and figures.
+    """Reproduce an experiment of the paper.
 
-    "all" runs the six experiments of the paper; needles is a benchmark with known answers.
+    Its tables and figures go to a folder. "all" runs the six experiments of the paper; needles is a benchmark with
+    known answers.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
     from pathlib import Path
 
-    from maskrank.study.run import STUDIES
+    from maskrank.findings import study_finding
+    from maskrank.findings.studies import finished_fits
+    from maskrank.study.names import STUDIES, check_study
+    from maskrank.terminal.ranking import show_answer
 
+    check_study(name)
     voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
     if jobs > 1:
         shield_children()
@@ -78,6 +83,8 @@ def study(
             if not whole:
                 raise
             text, failed = "", [{"study": each, "error": " ".join(str(error).split())}]
+        if text:
+            show_answer(console(), study_finding(each, finished_fits(folder)))
         console().print(text, markup=False, soft_wrap=True)
         for line in failed:
             said = line["error"] if "file" in line else f"failed: {line}"
@@ -88,7 +95,7 @@ def study(
     if report is not None and folders:
         from maskrank.report import study_report
 
-        outputs.write("report", lambda: study_report(f"Study: {name}", folders, command=typed_command()))
+        outputs.write("report", lambda: study_report(name, folders, command=typed_command()))
     outputs.finish(voice)
     if failures:
         raise typer.Exit(1)

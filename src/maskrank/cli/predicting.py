@@ -28,9 +28,10 @@ def predict(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Predict with a model; the table needs the chosen columns, in any order, among any others.
+    """Predict new rows with a saved model.
 
-    Every row gets a prediction; a category that training did not see counts as missing.
+    The table needs the chosen columns, in any order, among any others. Every row gets a prediction; a category that
+    training did not see counts as missing.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """

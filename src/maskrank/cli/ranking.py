@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maskrank.cli.checkpoints import check_folder
+from maskrank.cli.checks import asked_effort, asked_pixels, asked_size, check_fits, check_pixels, check_size, in_options
 from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import console, polite, read_table
 from maskrank.cli.options import (
@@ -43,8 +43,6 @@ from maskrank.interrupts import leaving, shield_children
 if TYPE_CHECKING:
     from maskrank.estimators.base import DualNetBase
     from maskrank.tables import Table
-
-Size = int | float | str | None  # as the estimators take it
 
 
 @polite
@@ -121,20 +119,18 @@ def rank(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Rank the features of a table and keep the best of them.
+    """Rank the features of a table; keep the best.
 
     Example: maskrank rank patients.csv --target outcome --size 5 --report ranking.html
     """
     voice = Voice(quiet=quiet, verbose=verbose)  # the time waited is counted from here
-    from maskrank.cli.ranking_results import RankingResults
+    wanted, effort, pixels = asked_size(size), asked_effort(search_effort), asked_pixels(image)
+    check_fits(wanted, max_size, preset=preset, repeats=repeats)
+    check_metric(metric)
     from maskrank.tables import ColumnOptions, memory_limit, read_groups
 
     outputs = Outputs([data] if group is None else [data, group], json=json, csv=csv, report=report, model=model)
     check_folder(checkpoint, resume=resume)
-    wanted = _size(size)
-    if max_size is not None and wanted != "auto":
-        raise ValueError(f"--max-size {max_size} goes with --size auto")
-    check_metric(metric)
     question = ask(
         target,
         task,
@@ -151,9 +147,12 @@ def rank(
     options = ColumnOptions(categorical or (), numeric or (), require or (), groups)
     limit = memory_limit(memory, "--memory")
     table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
-    shape = None if image is None else _image_shape(image, len(table.names))
+    check_pixels(pixels, table)
+    check_size(wanted, max_size, preset=preset, table=table)
+    from maskrank.cli.ranking_results import RankingResults
+
     settings: dict[str, Any] = {"preset": preset, "n_repeats": repeats, "n_jobs": jobs or -1, "random_state": seed}
-    settings |= {"max_features_to_select": max_size, "search_effort": _effort(search_effort), "checkpoint": checkpoint}
+    settings |= {"max_features_to_select": max_size, "search_effort": effort, "checkpoint": checkpoint}
     settings |= {"required": table.required} if table.required else {}
     settings |= {"groups": table.groups} if table.groups else {}
     fitted = make_model(
@@ -165,7 +164,7 @@ def rank(
         verbose=int(not voice.quiet),
         **settings,
     )
-    results = RankingResults(data, table, fitted, outputs, voice, image_shape=shape)
+    results = RankingResults(data, table, fitted, outputs, voice, image_shape=pixels)
     if repeats and jobs != 1:
         shield_children()
     with leaving(results.leave):
@@ -176,15 +175,13 @@ def rank(
 
 
 def _fit(fitted: DualNetBase, table: Table) -> None:
-    try:
+    with in_options():
         fit_table(fitted, table)
-    except ValueError as error:
-        raise ValueError(_in_options(str(error))) from error
 
 
 @polite
 def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Rank the features of the three synthetic problems of the paper.
+    """Rank the paper's three synthetic problems.
 
     Example: maskrank demo --report demo.html
     """
@@ -211,52 +208,3 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
         )
         write()
     outputs.finish(voice)
-
-
-def _size(text: str | None) -> Size:
-    if text is None or text in ("auto", "all"):
-        return text
-    try:
-        return float(text) if "." in text or "e" in text or "nan" in text else int(text)
-    except ValueError:
-        raise ValueError(f"--size {text}: a whole number, a share between 0 and 1, auto or all is needed") from None
-
-
-def _effort(text: str) -> str | float:
-    """An effort by its name, or seconds."""
-    from maskrank.core.config import WideSearchConfig
-
-    try:
-        effort: str | float = float(text)
-    except ValueError:
-        effort = text
-    try:
-        WideSearchConfig().of_effort(effort)
-    except ValueError:
-        raise ValueError(
-            f"--search-effort {text}: quick, default, thorough, or a number of seconds is needed"
-        ) from None
-    return effort
-
-
-def _in_options(message: str) -> str:
-    """An error of the estimator in the words of the command line: ``n_features_to_select='auto'`` is --size auto."""
-    options = {
-        "n_features_to_select": "--size",
-        "max_features_to_select": "--max-size",
-        "metric": "--metric",
-        "random_state": "--seed",
-    }
-    for parameter, option in options.items():
-        message = re.sub(rf"{parameter}='?([^\s':;,]+)'?", rf"{option} \1", message)
-    return re.sub(r"preset='(paper[\w:]*)'", r"--preset \1", message)
-
-
-def _image_shape(text: str, d: int) -> tuple[int, int]:
-    try:
-        height, width = (int(part) for part in text.lower().split("x"))
-    except ValueError:
-        raise ValueError(f"--image {text}: HEIGHTxWIDTH is needed, for example 28x28") from None
-    if height < 1 or width < 1 or height * width != d:
-        raise ValueError(f"--image {text}: has {height * width} pixels, but the table has {d} features")
-    return height, width

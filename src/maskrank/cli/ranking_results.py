@@ -10,10 +10,11 @@ from maskrank.cli.common import table_facts, typed_command
 from maskrank.cli.questions import HELD_OUT, given_target, row_arguments
 from maskrank.estimators.reading import remember_file
 from maskrank.estimators.stopping import Finished, finished_part
+from maskrank.findings import ranking_finding
 from maskrank.notes import notes
 from maskrank.results import facts, ranking_csv, ranking_json, stopped_csv, stopped_json
 from maskrank.tables.roles import roles_document, said_of_rows
-from maskrank.terminal.ranking import show_facts, show_ranking, show_stability
+from maskrank.terminal.ranking import show_answer, show_facts, show_ranking, show_stability
 from maskrank.terminal.text import short
 from maskrank.units import score_note
 
@@ -54,6 +55,7 @@ class RankingResults:
         self._data, self._table, self._model = data, table, model
         self._outputs, self._voice, self._image_shape = outputs, voice, image_shape
         self._question = roles_document(table.roles, table.target)
+        self._asked = f"the time to {table.roles.event}" if table.roles.is_survival else table.target
         self._started = time.perf_counter()
         self._seconds: float | None = None  # what the fit took, when it is done
 
@@ -82,11 +84,14 @@ class RankingResults:
         outputs, complete = self._outputs, not stopped
         remember_file(model, date_orders=self._table.date_orders, targets=self._table.roles.targets)
         summary = self._summary(model, seconds, stopped)
-        outputs.show(lambda screen: _show(screen, model, summary))
-        outputs.write("json", lambda: ranking_json(model, seconds=seconds, question=self._question, complete=complete))
+        outputs.show(lambda screen: _show(screen, model, summary, self._asked))
+        outputs.write("json", lambda: self._json(model, seconds, complete=complete))
         outputs.write("csv", lambda: ranking_csv(model.result_, complete=complete))
         outputs.save("model", model.save)
         outputs.write("report", lambda: self._page(model, summary, seconds, complete=complete, in_haste=in_haste))
+
+    def _json(self, model: DualNetBase, seconds: float, *, complete: bool) -> str:
+        return ranking_json(model, seconds=seconds, question=self._question, complete=complete, target=self._asked)
 
     def _give_part(self, finished: Finished) -> None:
         """A ranking without figures, or features without scores, or nothing."""
@@ -139,17 +144,21 @@ class RankingResults:
             image_shape=self._image_shape,
             question=self._question,
             complete=complete,
+            target=self._asked,
+            row_by_row=not in_haste,
         )
-        return ranking_report(f"Which features predict {table.target}?", [section], command=typed_command())
+        title = ranking_finding(model, self._asked).title
+        return ranking_report(title, [section], command=typed_command())
 
 
-def _show(screen: Console, model: DualNetBase, summary: list[tuple[str, str]]) -> None:
-    """One screen: the facts, the ranking, and how to read it."""
-    show_facts(screen, summary)
-    screen.print()
+def _show(screen: Console, model: DualNetBase, summary: list[tuple[str, str]], target: str) -> None:
+    """One screen: the answer, the ranking and how to read it, and the facts."""
+    show_answer(screen, ranking_finding(model, target))
     show_ranking(screen, model.result_, model.stability_)
     screen.print(f"\n{score_note(model.result_)}", style="dim")
     for about, note in notes(model).items():
         screen.print(f"{about}: {note}", markup=False)
     if model.stability_ is not None:
         show_stability(screen, model.stability_)
+    screen.print()
+    show_facts(screen, summary)

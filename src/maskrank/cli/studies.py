@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maskrank.cli.checkpoints import check_folder
+from maskrank.cli.checks import check_methods
 from maskrank.cli.clusters import Cluster, many_fits
 from maskrank.cli.common import listed, polite, read_table, whole_numbers
 from maskrank.cli.options import (
@@ -72,14 +73,16 @@ def compare(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Compare methods of feature selection on your own table by cross-validation.
+    """Compare methods of feature selection.
+
+    They are cross-validated on your own table.
 
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
     voice = Voice(quiet=quiet, verbose=verbose)
-    from maskrank.cli.fits_results import Comparison
-    from maskrank.study.folds import rare_classes
-    from maskrank.study.own_table import compare_methods, table_jobs
+    chosen = listed(methods)
+    check_methods(chosen)
+    from maskrank.study.names import check_sizes
     from maskrank.tables import ColumnOptions
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
@@ -87,9 +90,13 @@ def compare(
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
-    voice.warn(rare_classes(table, folds), always=True)
-    chosen = listed(methods)
-    results = Comparison(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
+    check_sizes([size], len(table.names), "--size")
+    from maskrank.cli.fits_results import ComparisonResults
+    from maskrank.study.folds import rare_classes
+    from maskrank.study.own_table import compare_methods, table_jobs
+
+    voice.warn(rare_classes(table, folds))
+    results = ComparisonResults(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
     shield_children()
     with leaving(results.leave):
         fits, failed = compare_methods(
@@ -106,6 +113,9 @@ def compare(
         )
         results.finish(fits, failed)
     _finish(outputs, failed, voice)
+    if not len(fits):
+        typer.echo(f"maskrank: no fit ended within the --timeout of {timeout:g} s", err=True)
+        raise typer.Exit(1)
 
 
 @polite
@@ -136,26 +146,30 @@ def sweep(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Find how many features are enough, by cross-validation at several sizes.
+    """Find how many features are enough.
+
+    Our method is cross-validated at several sizes.
 
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """
     voice = Voice(quiet=quiet, verbose=verbose)
-    from maskrank.cli.fits_results import Sweep
-    from maskrank.study.folds import rare_classes
-    from maskrank.study.own_table import compare_methods, table_jobs
-    from maskrank.study.protocol import OURS
+    given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
+    from maskrank.study.names import OURS, check_sizes
     from maskrank.tables import ColumnOptions
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
     check_folder(checkpoint, resume=resume)
-    given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
     table = read_table(data, question, options, voice, strict=strict)
-    voice.warn(rare_classes(table, folds), always=True)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
-    results = Sweep(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
+    check_sizes(wanted, len(table.names), "--sizes")
+    from maskrank.cli.fits_results import SweepResults
+    from maskrank.study.folds import rare_classes
+    from maskrank.study.own_table import compare_methods, table_jobs
+
+    voice.warn(rare_classes(table, folds))
+    results = SweepResults(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
     if jobs > 1:
         shield_children()
     with leaving(results.leave):

@@ -20,7 +20,7 @@ _MOST_COLUMNS = 40  # that are described one by one
 
 
 class Voice:
-    """Writes messages to standard error: hardly any with ``--quiet``, more with ``--verbose``."""
+    """Writes messages to standard error: warnings alone with ``--quiet``, more with ``--verbose``."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         if quiet and verbose:
@@ -30,11 +30,10 @@ class Voice:
         self._reading = 0.0
         self.listeners = (Stages(self.tell),) if verbose else ()  # callbacks for fits, one after the other
 
-    def warn(self, lines: Sequence[str], *, always: bool = False) -> None:
-        """Warnings about a table; those of rows that are lost even with ``--quiet``."""
-        if always or not self.quiet:
-            for line in lines:
-                typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
+    def warn(self, lines: Sequence[str]) -> None:
+        """Warnings about a table, also with ``--quiet``: they say what the answer is made of, and if to trust it."""
+        for line in lines:
+            typer.echo(f"maskrank: warning: {one_line(line)}", err=True)
 
     def written(self, files: Sequence[str]) -> None:
         if files and not self.quiet:

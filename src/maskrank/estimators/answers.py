@@ -10,7 +10,7 @@ import numpy as np
 from maskrank.core.probabilities import PROBABILITIES, rate_of
 from maskrank.estimators.scaling import Array, Scaling
 
-_LOWEST = 1e-12  # of an expected count beside the mean: a deviance is of counts above 0
+LOWEST_COUNT = 1e-12  # of an expected count beside the mean: a deviance is of counts above 0
 
 
 class Answers(Protocol):
@@ -84,7 +84,7 @@ class CountAnswers:
         return self.explained(outputs)[:, 0]
 
     def explained(self, outputs: Array) -> Array:
-        return self.scaling.undo(np.maximum(rate_of(outputs), _LOWEST))
+        return self.scaling.undo(np.maximum(rate_of(outputs), LOWEST_COUNT))
 
     def names(self, n: int) -> list[str]:
         return ["prediction"]

@@ -17,6 +17,7 @@ from maskrank.core.method.tasks import Task
 from maskrank.core.recorder import Callback
 from maskrank.core.scoring import ranking as core
 from maskrank.core.scoring import size_curve as core_curve
+from maskrank.estimators.amounts import resolve_choice, resolve_largest_size, resolve_repeats
 from maskrank.estimators.checkpoints import Folder
 from maskrank.estimators.copies import count_copies
 from maskrank.estimators.display import DisplayMixin
@@ -33,9 +34,6 @@ from maskrank.estimators.preparation import (
     is_sizes,
     net_maker,
     resolve_config,
-    resolve_largest_size,
-    resolve_repeats,
-    resolve_size,
     with_effort,
 )
 from maskrank.estimators.ranking import Ranking
@@ -250,12 +248,7 @@ class DualNetBase(
         if self.max_features_to_select is not None and self.n_features_to_select != "auto":
             raise ValueError("max_features_to_select goes with n_features_to_select='auto'")
         if self.n_features_to_select != "auto":
-            size = resolve_size(self.n_features_to_select, d)
-            if size == d and not self._config(size, d).score.enabled:
-                raise ValueError(
-                    f"n_features_to_select={size}: preset='paper' needs a choice, of at most {d - 1} features"
-                )
-            return size, None
+            return resolve_choice(self.n_features_to_select, d, self._config), None
         bound = resolve_largest_size(self.max_features_to_select, d, self._config(1, d))
         prepared = prepare(self._settings(task, bound, table), training, validation)
         generator = torch.Generator().manual_seed(seed)

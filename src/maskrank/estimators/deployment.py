@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -62,12 +62,12 @@ class DeployedModel:
     ----------
     columns : dict of str to InputColumn
         The chosen columns by name, and what they hold.
-    target_names : list of str or None
+    target_names : sequence of str or None
         Of several targets, where a file names them.
     """
 
     columns: dict[str, InputColumn]
-    target_names: list[str] | None
+    target_names: Sequence[str] | None
     answers: Answers
     encoding: Encoding
     predictor: Deployed

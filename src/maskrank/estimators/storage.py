@@ -18,6 +18,7 @@ from maskrank.core.metrics import Metric
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.attributes import Attributes
+from maskrank.estimators.deployment import DeployedModel
 from maskrank.estimators.encoding import Encoding
 from maskrank.estimators.feature_table import FeatureTable
 from maskrank.estimators.figures import Figure
@@ -81,6 +82,31 @@ class StorageMixin(Attributes, BaseEstimator):
         if curve is not None:
             arrays |= {_SIZE_CURVE + name: values for name, values in curve.arrays().items()}
         write_model(path, document, arrays, self.predictor_, self._subset_predictor)
+
+    def to_onnx(self, path: Any) -> None:
+        """Write the predictor as an ONNX model, with the scaling and the categories of its columns.
+
+        Where the chosen columns are plain numbers, its input is the matrix ``X``, (rows, columns) of 64-bit floats in
+        the order of ``get_feature_names_out()``; NaN is a missing value. Otherwise each column is an input of its own,
+        (rows, 1): text for categories of text, where ``""`` is a missing value, 64-bit floats for numbers, other
+        categories, and dates as seconds since 1970. Outputs are ``label`` and ``probabilities`` of a classifier,
+        ``value`` of a regression or of counts, ``risk`` of a survival. It needs onnx (extra ``onnx``).
+
+        Parameters
+        ----------
+        path : path
+
+        Raises
+        ------
+        ValueError
+            The operator is a net of its own kind, such as `ImageCNN`, or a category has levels of several types.
+        """
+        check_is_fitted(self)
+        from maskrank.estimators.onnx_export import write_onnx
+
+        chosen = np.flatnonzero(self.support_).tolist()
+        columns = {self._column_names[j]: self._table.kind_of(j) for j in chosen}
+        write_onnx(path, DeployedModel(columns, self._target_names, self._answers(), self._encoding, self.predictor_))
 
     @classmethod
     def _restored(cls, stored: StoredModel, operator: Any) -> Any:

@@ -78,7 +78,7 @@ def line_chart(
         "lines": drawn,
         "x_label": x_label,
         "y_label": y_label,
-        "x_ticks": [(across(x), f"{x:g}") for x in x_ticks if min(xs) <= x <= max(xs)],
+        "x_ticks": [(across(x), text) for x, text in labelled(x_ticks) if min(xs) <= x <= max(xs)] if x_ticks else [],
         "y_ticks": [(down(y), text) for y, text in labelled(ticks)],
         "marks": [(across(x), text) for x, text in marks],
         "rings": [(across(x), down(y)) for x, y in rings],
@@ -146,12 +146,14 @@ def labelled(ticks: Sequence[float]) -> list[tuple[float, str]]:
     --------
     >>> labelled([0.85, 0.9])
     [(0.85, '0.85'), (0.9, '0.90')]
+    >>> labelled([-20000.0, 0.0])
+    [(-20000.0, '−20,000'), (0.0, '0')]
     """
-    short = [f"{y:g}" for y in ticks]
-    if any("e" in text for text in short):
-        return list(zip(ticks, short, strict=True))
+    short = [f"{y:.10g}" for y in ticks]
+    if any("e" in text for text in short) or max(map(abs, ticks)) >= 1e9:
+        return [(y, f"{y:g}".replace("-", "−", 1) if y < 0 else f"{y:g}") for y in ticks]
     decimals = max(len(text.partition(".")[2]) for text in short)
-    return [(y, f"{y:.{decimals}f}") for y in ticks]
+    return [(y, f"{'−' if y < 0 else ''}{abs(y):,.{decimals}f}") for y in ticks]
 
 
 def heat(value: float) -> dict[str, str]:

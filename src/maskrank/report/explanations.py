@@ -9,26 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskrank.estimators.explanation import Explanation
-from maskrank.layouts import by_size, shades, swarm, waterfall, with_values
-from maskrank.report.charts import labelled, nice_ticks
+from maskrank.findings import Finding
+from maskrank.layouts import by_size, waterfall, with_values
 from maskrank.report.page import packed, render
+from maskrank.report.pictures import Bar, share_picture
+from maskrank.report.swarms import beeswarm
 from maskrank.results import frame_csv
+from maskrank.terminal.text import readable
 
 Array = NDArray[Any]
 
-_WIDTH, _LINE = 720.0, 34.0  # of a beeswarm, and the height of one feature
-_MOST_FEATURES = 20
-_MOST_DOTS = 2_000  # rows of a beeswarm
 _MOST_STEPS = 15  # of a waterfall
 _MOST_OUTPUTS = 6
-_SHADES = 10
+_MOST_DRAWN = 12  # features of the picture
 
 
-def explanation_report(title: str, explanation: Explanation, facts: Sequence[tuple[str, str]], *, command: str) -> str:
+def explanation_report(
+    finding: Finding, explanation: Explanation, facts: Sequence[tuple[str, str]], *, command: str
+) -> str:
     """The report as HTML text.
 
     Parameters
     ----------
+    finding : Finding
+        The answer.
     explanation : Explanation
         Its frame is a pandas one.
     facts : sequence of (label, value)
@@ -36,13 +40,27 @@ def explanation_report(title: str, explanation: Explanation, facts: Sequence[tup
     names = explanation.output_names[:_MOST_OUTPUTS]
     return render(
         "explanation.html",
-        title=title,
+        title=finding.title,
+        finding=finding,
         facts=facts,
         command=command,
         sections=[_view(explanation, name) for name in names],
         left_out=[str(name) for name in explanation.output_names[_MOST_OUTPUTS:]],
         csv=packed(frame_csv(explanation.to_frame())),
+        picture=_picture(finding, explanation, names[0]),
     )
+
+
+def _picture(finding: Finding, explanation: Explanation, output: Any) -> str:
+    """The mean sizes of the values of an output."""
+    values = explanation.of_output(output)[0]
+    means = np.abs(values).mean(axis=0)
+    most = float(means.max()) or 1.0
+    bars = [
+        Bar(explanation.feature_names[i], readable(float(means[i])), 100 * float(means[i]) / most)
+        for i in by_size(values, _MOST_DRAWN)
+    ]
+    return share_picture(finding.title, finding.answer, bars, label=f"mean change of the {explanation.title(output)}")
 
 
 def _view(explanation: Explanation, output: Any) -> dict[str, Any]:
@@ -57,42 +75,8 @@ def _view(explanation: Explanation, output: Any) -> dict[str, Any]:
         rows.setdefault(row, []).append(why)
     return {
         "title": explanation.title(output),
-        "swarm": _beeswarm(values, explanation.data, explanation.feature_names),
+        "swarm": beeswarm(values, explanation.data, explanation.feature_names),
         "rows": [_waterfall(explanation, values, base, row, " and ".join(why)) for row, why in rows.items()],
-    }
-
-
-def _beeswarm(values: Array, data: Array, names: Sequence[str]) -> dict[str, Any]:
-    """Dots of each feature by their shade, as points of a path, and the numbers that the table below shows."""
-    shown = by_size(values, _MOST_FEATURES)
-    kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_DOTS)).round().astype(int))
-    ticks = nice_ticks(min(0.0, float(values[:, shown].min())), max(0.0, float(values[:, shown].max())))
-    low, high = ticks[0], ticks[-1]
-    lines = []
-    for line, i in enumerate(shown):
-        some = values[kept, i]
-        across = _WIDTH * (some - low) / (high - low)
-        down = _LINE * (line + 0.5 + swarm(some, low, high))
-        shade = np.round(shades(data[:, i])[kept] * _SHADES).astype(int)
-        dots = [(k, list(zip(across[shade == k], down[shade == k], strict=True))) for k in range(_SHADES + 1)]
-        lines.append(
-            {
-                "name": names[i],
-                "middle": _LINE * (line + 0.5),
-                "dots": [(k, " ".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)) for k, points in dots if points],
-                "mean": f"{np.abs(values[:, i]).mean():.4g}",
-                "range": [f"{x:.4g}" for x in (values[:, i].min(), np.median(values[:, i]), values[:, i].max())],
-            }
-        )
-    return {
-        "width": _WIDTH,
-        "height": _LINE * len(shown),
-        "zero": round(_WIDTH * -low / (high - low), 1),
-        "ticks": [(round(_WIDTH * (x - low) / (high - low), 1), text) for x, text in labelled(ticks)],
-        "lines": lines,
-        "features": len(names),
-        "rows": len(values),
-        "drawn": len(kept),
     }
 
 
@@ -108,24 +92,22 @@ def _waterfall(explanation: Explanation, values: Array, base: Array, row: int, w
         bars.append(
             {
                 "name": name,
-                "value": value,
-                "added": step.value,
+                "value": value.replace("-", "−", 1) if value[1:2].isdigit() else value,
+                "rises": step.value > 0,
+                "added": _added(step.value),
                 "left": round(100 * (min(step.start, step.end) - low) / span, 2),
                 "width": round(100 * abs(step.value) / span, 2),
-                "reached": f"{step.end:.4g}",
+                "reached": readable(step.end),
             }
         )
     return {
         "number": row,
         "why": why,
-        "base": f"{steps[0].start:.4g}",
-        "prediction": f"{steps[-1].end:.4g}",
-        "digits": _digits(values),
+        "base": readable(steps[0].start),
+        "prediction": readable(steps[-1].end),
         "bars": bars,
     }
 
 
-def _digits(values: Array) -> int:
-    """Decimals that show the largest of these values with about four digits."""
-    largest = float(np.abs(values).max())
-    return int(np.clip(3 - np.floor(np.log10(largest)), 0, 8)) if largest > 0 else 3
+def _added(value: float) -> str:
+    return ("+" if value > 0 else "") + readable(value)

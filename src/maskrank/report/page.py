@@ -12,10 +12,23 @@ from typing import Any
 import jinja2
 
 import maskrank
+from maskrank.findings.finding import capital
+from maskrank.terminal.text import readable
 
 
 def render(template: str, **values: Any) -> str:
     """A template of the package as HTML text; everything in ``values`` is escaped where it is shown."""
+    environment = _environment()
+    style, script = (_source(environment, name) for name in ("style.css", "report.js"))
+    return environment.get_template(template).render(versions=_versions(), style=style, script=script, **values)
+
+
+def drawn(template: str, **values: Any) -> str:
+    """A picture of the package as SVG text; everything in ``values`` is escaped."""
+    return _environment().get_template(template).render(version=maskrank.__version__, **values)
+
+
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("maskrank.report"),
         autoescape=True,
@@ -25,8 +38,10 @@ def render(template: str, **values: Any) -> str:
     )
     environment.filters["signed"] = _signed
     environment.filters["longest"] = _longest
-    style, script = (_source(environment, name) for name in ("style.css", "report.js"))
-    return environment.get_template(template).render(versions=_versions(), style=style, script=script, **values)
+    environment.filters["capital"] = capital
+    environment.filters["together"] = _together
+    environment.filters["readable"] = readable
+    return environment
 
 
 def packed(text: str) -> str:
@@ -43,6 +58,11 @@ def _signed(value: float, digits: int) -> str:
     """With its sign, in typographic form; no sign where nothing is left after rounding."""
     text = f"{abs(value):.{digits}f}"
     return text if float(text) == 0 else ("−" if value < 0 else "+") + text
+
+
+def _together(text: str) -> str:
+    """With the numbers, their errors and their units on one line."""
+    return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
 
 
 def _longest(rows: Sequence[Any], key: str | int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,29 @@ from maskrank.core.metrics import FIGURE_TITLES
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
-from maskrank.estimators.figures import Figure, Figures
+from maskrank.estimators.effects import feature_effects
+from maskrank.estimators.figures import Figures
 from maskrank.estimators.hazards import RiskGroup
+from maskrank.findings import RankingFinding, ranking_finding
 from maskrank.images import among_chosen, overlay, png
-from maskrank.notes import model_signal, notes, with_error
+from maskrank.notes import notes
 from maskrank.report.charts import Line, heat, line_chart, size_chart, spans
+from maskrank.report.details import feature_details
 from maskrank.report.page import data_address, packed, render
-from maskrank.results import flat_settings, ranking_csv, ranking_json
+from maskrank.report.pictures import Bar, share_picture
+from maskrank.report.quality import balance_view, quality_view
+from maskrank.report.swarms import beeswarm
+from maskrank.results import EXPLAINED, flat_settings, ranking_csv, ranking_json
 from maskrank.tables.description import share_text
-from maskrank.terminal.text import lined_up
-from maskrank.units import in_shown_unit, map_scores, score_text, shown_errors
+from maskrank.units import explains, in_shown_unit, map_scores, score_text, shown_errors
 
 Array = NDArray[Any]
 
 _MOST_BARS = 1_000
 _MOST_IN_TIME = 40  # features of the picture of m_opt over time
 _MOST_CORRELATED = 30
-_MOST_CLASSES = 12
+_MOST_EXPLAINED = 400  # rows of a beeswarm, about
+_MOST_OUTPUTS = 6  # with a beeswarm each
 _MOST_COLUMNS = 1_000  # of the table that says how they were read
 _MOST_MAPS = 10  # classes with a mean image
 
@@ -57,6 +63,10 @@ class RankingSection:
         Columns of the table that are no features, for the JSON.
     complete : bool
         False where refits are missing because the run was stopped.
+    target : str, optional
+        What the target is called in the answer.
+    row_by_row : bool
+        Whether rows of X are explained, and the effects of the chosen features drawn; X is then as it was fitted on.
     """
 
     title: str
@@ -69,6 +79,8 @@ class RankingSection:
     image_shape: tuple[int, int] | None = None
     question: Mapping[str, Any] | None = None
     complete: bool = True
+    target: str | None = None
+    row_by_row: bool = False
 
 
 def ranking_report(title: str, sections: Sequence[RankingSection], *, command: str) -> str:
@@ -79,17 +91,22 @@ def ranking_report(title: str, sections: Sequence[RankingSection], *, command: s
 def _view(section: RankingSection) -> dict[str, Any]:
     model = section.model
     ranking: Ranking = model.result_
+    finding, bars = ranking_finding(model, section.target), _bars(ranking)
+    doubtful = finding.certainty in ("none", "untested")
     correlations = [] if section.X is None else _correlations(_frame(section.X, ranking.names), ranking.selected)
     return {
         "title": section.title,
+        "finding": finding,
+        "doubtful": doubtful,
+        "explained": _explained(model),
         "facts": section.facts,
-        "signal": model.signal_,
-        "signal_text": model_signal(model),
         "notes": notes(model),
         "size_curve": _size_curve(model),
-        "figures": _figures(section),
-        "balance": _balance(section.y) if model.task_.discrete and section.y is not None else [],
-        "bars": _bars(ranking),
+        "figures": quality_view(model, section.all_features),
+        "balance": balance_view(section.y) if model.task_.discrete and section.y is not None else [],
+        "bars": bars,
+        "picture": _picture(finding, ranking, bars),
+        **_row_by_row(section, doubtful=doubtful),
         "measured": ranking.measured,
         "evidence": ranking.measured and ranking.evidence is not None,
         "d": len(ranking.names),
@@ -104,62 +121,16 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "maps": _maps(section, ranking),
         "settings": {**flat_settings(model.config_), "seed": model.random_state},
         "json": packed(
-            ranking_json(model, seconds=section.seconds, question=section.question, complete=section.complete)
+            ranking_json(
+                model,
+                seconds=section.seconds,
+                question=section.question,
+                complete=section.complete,
+                target=section.target,
+            )
         ),
         "csv": packed(ranking_csv(ranking, complete=section.complete)),
     }
-
-
-def _figures(section: RankingSection) -> dict[str, Any]:
-    """The headline figure with those of no feature and of all features, and below it all other figures."""
-    model, ranking = section.model, section.model.result_
-    headline, others = model.figures_[model.metric_.name], section.all_features or {}
-    chosen = f"all {ranking.size:,}" if ranking.support.all() else f"the {ranking.size} chosen"
-    values = [("without any feature", headline.baseline), (chosen, headline.value)]
-    if headline.metric.name in others:
-        values.append((f"all {len(ranking.names):,}, the same nets", others[headline.metric.name].value))
-    metric = headline.metric
-    largest = 1.0 if metric.higher_is_better else max(value for _, value in values) or 1.0
-    texts = lined_up([value for _, value in values], 4)
-    errors = ["", with_error(headline)[1], ""]
-    rows = [
-        (name, text + (error and f" ± {error}"), round(100 * max(0.0, value) / largest, 1))
-        for (name, value), text, error in zip(values, texts, errors, strict=False)
-    ]
-    return {
-        "metric": metric.title,
-        "rises": metric.higher_is_better,
-        "rows": rows,
-        "n": model.n_validation_,
-        "unseen": model._unseen,
-        "all": [_line(figure, others.get(name)) for name, figure in model.figures_.items()],
-        "others": bool(others),
-    }
-
-
-def _line(figure: Figure, other: Figure | None) -> dict[str, str]:
-    """One figure of the table of all of them, as text."""
-    value, error, baseline = with_error(figure)
-    low, high = (with_error(replace(figure, value=end))[0] for end in (figure.low, figure.high))
-    return {
-        "title": figure.metric.title,
-        "better": "higher" if figure.metric.higher_is_better else "lower",
-        "value": value + (error and f" ± {error}"),
-        "interval": f"{low} to {high}",
-        "baseline": baseline,
-        "other": "" if other is None else with_error(replace(figure, value=other.value))[0],
-    }
-
-
-def _balance(y: Array) -> list[tuple[str, int, float]]:
-    """Classes by their rows, the largest first: label, rows, share in %."""
-    labels, counts = np.unique(y, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    shown = [(str(labels[i]), int(counts[i])) for i in order[:_MOST_CLASSES]]
-    if len(order) > _MOST_CLASSES:
-        rest = order[_MOST_CLASSES:]
-        shown.append((f"{len(rest)} more classes", int(counts[rest].sum())))
-    return [(label, count, round(100 * count / len(y), 1)) for label, count in shown]
 
 
 def _bars(ranking: Ranking) -> list[dict[str, Any]]:
@@ -182,6 +153,57 @@ def _bars(ranking: Ranking) -> list[dict[str, Any]]:
         }
         for rank, (i, score, start, stop) in enumerate(zip(chosen, scores, starts, stops, strict=True), 1)
     ]
+
+
+def _explained(model: DualNetBase) -> str:
+    """What the shares are shares of, in a sentence."""
+    ranking = model.result_
+    every = "both" if ranking.size == 2 else f"all {ranking.size}"
+    whole = "it explains" if ranking.size == 1 else f"{every} explain together"
+    if not explains(ranking) or ranking.explained_share is None:
+        return (
+            f"A share is the feature's Shapley share of what {whole} on rows that were not learned from: here nothing."
+        )
+    of = EXPLAINED[model.task_.figure]
+    return (
+        f"A share is the feature's Shapley share of what {whole} on rows that were not learned from: "
+        f"{100 * ranking.explained_share:.1f} % of the {of}."
+    )
+
+
+def _picture(finding: RankingFinding, ranking: Ranking, bars: Sequence[Mapping[str, Any]]) -> str:
+    """The picture to share; bars begin at 0."""
+    shown = [
+        Bar(
+            row["name"],
+            row["score"],
+            row["left"] + row["width"] - row["zero"] if row["left"] >= row["zero"] else 0.0,
+            None if row["whisker"] is None else (row["whisker"][0], sum(row["whisker"])),
+            muted=finding.certainty in ("none", "untested"),
+        )
+        for row in bars
+    ]
+    label = "share of what they explain together, ± standard error" if ranking.measured else "score"
+    return share_picture(finding.title, finding.answer, shown, label=label)
+
+
+def _row_by_row(section: RankingSection, *, doubtful: bool) -> dict[str, Any]:
+    """Beeswarms of some rows, and the details of features; nothing where there is nothing to explain."""
+    model, X = section.model, section.X
+    if not section.row_by_row or X is None or doubtful or model._subset_predictor is None:
+        return {"swarms": [], "details": []}
+    step = max(1, len(X) // _MOST_EXPLAINED)
+    explained = model.explain(X.iloc[::step] if isinstance(X, pd.DataFrame) else X[::step])
+    names = explained.output_names[:_MOST_OUTPUTS]
+    swarms = [
+        {
+            "title": explained.title(name),
+            "view": beeswarm(explained.of_output(name)[0], explained.data, explained.feature_names),
+        }
+        for name in names
+    ]
+    outputs = [explained.title(name) for name in explained.output_names]
+    return {"swarms": swarms, "details": feature_details(model, feature_effects(model, X), outputs)}
 
 
 def _size_curve(model: DualNetBase) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,19 @@ import numpy as np
 import pandas as pd
 
 from maskrank.core.metrics import METRICS
+from maskrank.findings import Comparison, Finding, study_finding
+from maskrank.findings.comparisons import compared
+from maskrank.findings.studies import finished_fits
 from maskrank.report.charts import labelled, nice_ticks, size_chart
 from maskrank.report.page import data_address, packed, render
-from maskrank.terminal.text import brief_seconds, lined_up
+from maskrank.report.pictures import Bar, share_picture
+from maskrank.terminal.text import brief_seconds, grouped, lined_up
+
+_MOST_CHOSEN = 12  # features that are named of a method
 
 
 def comparison_report(
-    title: str,
+    finding: Comparison,
     fits: pd.DataFrame,
     names: Sequence[str],
     facts: Sequence[tuple[str, str]],
@@ -28,86 +34,148 @@ def comparison_report(
 
     Parameters
     ----------
+    finding : Comparison
+        The answer.
     fits : DataFrame
-        One row per fit: method, fold, metric, score, seconds, selected.
+        One row per fit: method, fold, metric, score, seconds, selected, and rmse of numbers.
     names : sequence of str
         Of all features.
     csv : str
         All fits, to be downloaded.
     """
     metric = METRICS[fits["metric"].iloc[0]]
-    ticks = _axis(fits["score"])
+    ticks = nice_ticks(float(fits["score"].min()), float(fits["score"].max()), about=4)
     low, high = ticks[0], ticks[-1]
-    rows: list[dict[str, Any]] = []
-    for method, some in fits.groupby("method", sort=False):
-        counts = pd.Series([i for chosen in some["selected"] for i in chosen]).value_counts(sort=False)
-        order = sorted(counts.index, key=lambda i: (-counts[i], _mean_place(some["selected"], i)))
-        rows.append(
-            {
-                "name": str(method),
-                "mean": float(some["score"].mean()),
-                "spread": float(some["score"].std(ddof=0)),
-                "dots": [(round(100 * (score - low) / (high - low), 2), float(score)) for score in some["score"]],
-                "at": round(100 * (float(some["score"].mean()) - low) / (high - low), 2),
-                "seconds": brief_seconds(float(some["seconds"].mean())),
-                "features": [(names[i], int(counts[i])) for i in order[:12]],
-                "more": max(0, len(order) - 12),
-                "folds": len(some),
-            }
-        )
-    rows.sort(key=lambda row: row["mean"], reverse=metric.higher_is_better)
-    means, spreads = lined_up([row["mean"] for row in rows], 4), lined_up([row["spread"] for row in rows], 2)
-    shown = [{**row, "mean_text": m, "spread_text": s} for row, m, s in zip(rows, means, spreads, strict=True)]
+    standings = {each.method: each for each in compared(fits, metric)}
+    of_methods = dict(list(fits.groupby("method", sort=False)))
+    ordered = [(each, of_methods[method]) for method, each in standings.items()]
+    means, spreads = (
+        lined_up([each.mean for each, _ in ordered], 4),
+        lined_up([float(some["score"].std(ddof=0)) for _, some in ordered], 2),
+    )
+    behind = lined_up([each.difference for each, _ in ordered], 3)
+    errors = lined_up([each.error for each, _ in ordered], 3)
+    in_unit = "rmse" in fits
+    rmse = grouped([float(some["rmse"].mean()) for _, some in ordered], 4) if in_unit else [""] * len(ordered)
+    rows = [
+        {
+            "name": each.method,
+            "best": each.method in finding.best,
+            "dots": [(round(100 * (score - low) / (high - low), 2), float(score)) for score in some["score"]],
+            "at": round(100 * (each.mean - low) / (high - low), 2),
+            "mean_text": means[place],
+            "spread_text": spreads[place],
+            "behind": "" if place == 0 else f"{behind[place]} ± {errors[place]}".replace(" ± inf", ""),
+            "rmse_text": rmse[place],
+            "seconds": brief_seconds(float(some["seconds"].mean())),
+            **_choices(some, names),
+        }
+        for place, (each, some) in enumerate(ordered)
+    ]
     return render(
         "comparison.html",
-        title=title,
+        title=finding.title,
+        finding=finding,
         facts=facts,
         metric=metric.title,
         rises=metric.higher_is_better,
+        tied=len(finding.best),
+        in_unit=in_unit,
         ticks=[(round(100 * (x - low) / (high - low), 2), text) for x, text in labelled(ticks)],
-        rows=shown,
+        rows=rows,
         csv=packed(csv),
+        picture=_picture(
+            finding,
+            [(each.method, means[place], each.mean, 0.0) for place, (each, _) in enumerate(ordered)],
+            f"mean {metric.title} over the folds",
+            set(finding.best),
+        ),
         command=command,
     )
 
 
+def _choices(fits: pd.DataFrame, names: Sequence[str]) -> dict[str, Any]:
+    """The features that the folds of a method chose, the most frequent first."""
+    counts = pd.Series([i for chosen in fits["selected"] for i in chosen]).value_counts(sort=False)
+    order = sorted(counts.index, key=lambda i: (-counts[i], _mean_place(fits["selected"], i)))
+    return {
+        "features": [(names[i], int(counts[i])) for i in order[:_MOST_CHOSEN]],
+        "more": max(0, len(order) - _MOST_CHOSEN),
+        "folds": len(fits),
+    }
+
+
+def _picture(
+    finding: Finding, rows: Sequence[tuple[str, str, float, float]], label: str, strong: Collection[str]
+) -> str:
+    """Bars from 0, or from below the least where that is negative: name, text, value and error."""
+    low = min(0.0, *(value - error for *_, value, error in rows))
+    span = (max(0.0, *(value + error for *_, value, error in rows)) - low) or 1.0
+    bars = [
+        Bar(
+            name,
+            text,
+            100 * (value - low) / span,
+            (100 * (value - error - low) / span, 100 * (value + error - low) / span) if error else None,
+            muted=name not in strong,
+        )
+        for name, text, value, error in rows
+    ]
+    return share_picture(finding.title, finding.answer, bars, label=label)
+
+
 def sweep_report(
-    title: str, fits: pd.DataFrame, chosen: int, facts: Sequence[tuple[str, str]], *, command: str, csv: str
+    finding: Finding, fits: pd.DataFrame, chosen: int, facts: Sequence[tuple[str, str]], *, command: str, csv: str
 ) -> str:
     """Scores against the number of features, with one standard error, and the size to take.
 
     Parameters
     ----------
+    finding : Finding
+        The answer.
     fits : DataFrame
-        One row per fit: size, fold, metric, score, seconds.
+        One row per fit: size, fold, metric, score, seconds, and rmse of numbers.
     chosen : int
         The smallest size within one standard error of the best.
     """
-    rows = []
-    for size, some in fits.groupby("size"):
-        error = float(some["score"].std(ddof=1) / np.sqrt(len(some))) if len(some) > 1 else 0.0
-        rows.append((int(size), float(some["score"].mean()), error, float(some["seconds"].mean())))
-    metric = METRICS[fits["metric"].iloc[0]].title
-    sizes, means, errors, seconds = zip(*rows, strict=True)
+    by_size = fits.groupby("size")
+    sizes = [int(size) for size in by_size.groups]
+    means = by_size["score"].mean().tolist()
+    errors = by_size["score"].sem().fillna(0.0).tolist()
+    metric, in_unit = METRICS[fits["metric"].iloc[0]].title, "rmse" in fits
+    texts = lined_up(means, 4)
+    rows = zip(
+        sizes,
+        texts,
+        lined_up(errors, 2),
+        grouped(by_size["rmse"].mean().tolist(), 4) if in_unit else [""] * len(sizes),
+        map(brief_seconds, by_size["seconds"].mean()),
+        strict=True,
+    )
     title_of_line = "mean over the folds, with one standard error"
-    texts = zip(sizes, lined_up(means, 4), lined_up(errors, 2), map(brief_seconds, seconds), strict=True)
-    chart = size_chart(sizes, means, errors, chosen, name=title_of_line, y_label=metric, log_x=len(rows) > 1)
+    chart = size_chart(sizes, means, errors, chosen, name=title_of_line, y_label=metric, log_x=len(sizes) > 1)
+    drawn = [
+        (str(size), text, mean, error) for size, text, mean, error in zip(sizes, texts, means, errors, strict=True)
+    ]
     return render(
         "sweep.html",
-        title=title,
+        title=finding.title,
+        finding=finding,
         facts=facts,
         metric=metric,
+        in_unit=in_unit,
         chart_=chart,
-        rows=list(texts),
+        rows=list(rows),
         chosen=chosen,
         csv=packed(csv),
+        picture=_picture(finding, drawn, f"{metric} by the number of features, ± standard error", {str(chosen)}),
         command=command,
     )
 
 
-def study_report(title: str, folders: Sequence[Path], *, command: str) -> str:
+def study_report(name: str, folders: Sequence[Path], *, command: str) -> str:
     """The tables and pictures of studies, from the folders they were written to."""
-    studies = []
+    studies, fits = [], []
     for folder in folders:
         pictures = [
             (_caption(file.stem), data_address(file.read_bytes(), "image/png"), not file.stem.startswith("maps"))
@@ -115,7 +183,9 @@ def study_report(title: str, folders: Sequence[Path], *, command: str) -> str:
         ]
         tables, costs = (_blocks(folder, names) for names in (("tables.md", "needles.md"), ("costs.md",)))
         studies.append({"name": folder.name, "tables": tables, "pictures": pictures, "costs": costs})
-    return render("study.html", title=title, studies=studies, command=command)
+        fits += finished_fits(folder)
+    finding = study_finding(name, fits)
+    return render("study.html", title=finding.title, finding=finding, studies=studies, command=command)
 
 
 _CAPTIONS = {  # of a figure of a study, by how its file's name begins
@@ -171,8 +241,3 @@ def markdown_blocks(text: str) -> list[dict[str, Any]]:
 def _mean_place(choices: Any, feature: int) -> float:
     """At which place of its choice a feature stands, on average over the folds that chose it."""
     return float(np.mean([list(chosen).index(feature) for chosen in choices if feature in chosen]))
-
-
-def _axis(scores: pd.Series) -> list[float]:
-    """Round numbers around the scores: where the axis of the dots begins, its marks, and where it ends."""
-    return nice_ticks(float(scores.min()), float(scores.max()), about=4)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from maskrank.datasets import Dataset
 from maskrank.plots import draw_band, draw_map
-from maskrank.study.protocol import OURS, uses_all_features
+from maskrank.study.names import OURS
+from maskrank.study.protocol import uses_all_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

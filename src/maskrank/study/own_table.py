@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.core.metrics import METRICS
+from maskrank.core.metrics import METRICS, R_SQUARED, ROOT_MEAN_SQUARED_ERROR
 from maskrank.estimators.checkpoints import Identity, digest, open_checkpoint
 from maskrank.parallel.time_limit import TimeLimit, close_workers
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import table_folds
-from maskrank.study.protocol import KINDS, OURS, Samples, check_method, evaluate, uses_all_features
+from maskrank.study.names import OURS, check_method, check_sizes
+from maskrank.study.protocol import KINDS, Samples, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
-from maskrank.terminal.text import brief_seconds, lined_up, short
+from maskrank.terminal.text import brief_seconds, grouped, lined_up, short
 
 Array = NDArray[Any]
 
@@ -49,7 +50,8 @@ def compare_methods(
     Returns
     -------
     fits : DataFrame
-        One row per fit: method, size, fold, metric, score, seconds, selected.
+        One row per fit: method, size, fold, metric, score, seconds, selected; of numbers the score is R²,
+        and rmse is in the unit of the target.
     failed : list of dict
     """
     _check(table, methods, sizes)
@@ -104,16 +106,20 @@ def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, pre
     settings = {"preset": preset} if job["method"] == OURS else {}
     fold = folds[job["fold"]]
     line = evaluate(job["method"], rows, fold, job["size"], task=task, seed=seed + job["fold"], settings=settings)
+    if task == "regression":
+        return {"metric": R_SQUARED.name, **line, **_of_error(line["score"], rows.y)}
     return {"metric": KINDS[task].metric.name, **line}
+
+
+def _of_error(mean_squared: float, y: Array) -> dict[str, float]:
+    """R² by the variance of the whole target, so that its mean over folds is that of all rows, and the RMSE."""
+    return {"score": float(1 - mean_squared / np.var(y)), "rmse": float(np.sqrt(mean_squared))}
 
 
 def _check(table: Table, methods: Sequence[str], sizes: Sequence[int]) -> None:
     for method in methods:
         check_method(method)
-    d = table.X.shape[1]
-    for size in sizes:
-        if not 1 <= size < d:
-            raise ValueError(f"size {size} must lie in 1..{d - 1}: the table has {d} features")
+    check_sizes(sizes, table.X.shape[1])
 
 
 def comparison_rows(
@@ -162,12 +168,19 @@ def _compared(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list
         always = set.intersection(*(set(chosen) for chosen in some["selected"]))
         shown = ", ".join(short(names[i]) for i in some["selected"].iloc[0] if i in always)
         label = f"{method}{_ALL}" if uses_all_features(str(method)) else str(method)
-        body.append((some["score"].mean(), some["score"].std(ddof=0), some["seconds"].mean(), label, shown or "none"))
+        error = some["rmse"].mean() if "rmse" in some else 0.0
+        spread, seconds = some["score"].std(ddof=0), some["seconds"].mean()
+        body.append((some["score"].mean(), spread, error, seconds, label, shown or "none"))
     body.sort(key=lambda line: line[0], reverse=METRICS[metric].higher_is_better)
-    means, spreads, seconds, labels, shown_features = zip(*body, strict=True)
-    columns = (labels, lined_up(means, 4), lined_up(spreads, 2), map(brief_seconds, seconds), shown_features)
-    head = ["method", metric, "± std", "seconds", "chosen in every fold"]
+    means, spreads, errors, times, labels, shown_features = zip(*body, strict=True)
+    in_unit = [grouped(errors, 4)] if "rmse" in fits else []
+    columns = (labels, lined_up(means, 4), lined_up(spreads, 2), *in_unit, map(brief_seconds, times), shown_features)
+    head = ["method", METRICS[metric].title, "± std", *_unit_head(fits), "seconds", "chosen in every fold"]
     return head, [list(line) for line in zip(*columns, strict=True)]
+
+
+def _unit_head(fits: pd.DataFrame) -> list[str]:
+    return [ROOT_MEAN_SQUARED_ERROR.name.upper()] if "rmse" in fits else []
 
 
 def sweep_rows(fits: pd.DataFrame, *, folds: int | None = None) -> tuple[list[str], list[list[str]]]:
@@ -182,10 +195,12 @@ def sweep_rows(fits: pd.DataFrame, *, folds: int | None = None) -> tuple[list[st
         [str(size) for size in means.index],
         lined_up(means.tolist(), 4),
         [text.replace("nan", "") for text in lined_up(errors.tolist(), 2)],
+        *([grouped(by_size["rmse"].mean().tolist(), 4)] if "rmse" in fits else []),
         [brief_seconds(value) for value in by_size["seconds"].mean()],
         ["enough" if size == chosen else "" for size in means.index]
         if folds is None
         else [f"{count} of {folds}" for count in by_size["score"].count()],
     )
-    head = ["size", fits["metric"].iloc[0], "std. error", "seconds", "" if folds is None else "folds"]
+    figure = METRICS[fits["metric"].iloc[0]].title
+    head = ["size", figure, "std. error", *_unit_head(fits), "seconds", "" if folds is None else "folds"]
     return head, [list(line) for line in zip(*columns, strict=True)]

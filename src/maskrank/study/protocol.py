@@ -33,11 +33,11 @@ from maskrank.baselines.mlp import MLP
 from maskrank.core.metrics import ACCURACY, MEAN_SQUARED_ERROR, Metric
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.base import DualNetBase
+from maskrank.study.names import OURS, check_method
 from maskrank.study.runner import Result
 
 Array = NDArray[Any]
 
-OURS = "dualnet"
 _ALL_FEATURES = ("dfs", "avgrad", "rf")  # predict from every feature; the size only says which are shown
 _MOST_SCORES = 2_000  # features whose scores are kept with a fit
 
@@ -96,18 +96,6 @@ class Samples:
 def _taken(X: Any, *places: Any) -> Any:
     """Rows, or rows and columns, of an array or a pandas frame, by their numbers."""
     return X.iloc[places] if hasattr(X, "iloc") else X[places]
-
-
-def methods() -> tuple[str, ...]:
-    """Every method that a study, or ``compare``, can run."""
-    return (OURS, *BASELINES)
-
-
-def check_method(method: str) -> None:
-    """Raise a ValueError that names the methods there are."""
-    name, _, judge = method.partition("+")
-    if name not in methods() or judge not in ("", "svm", "mlp") or (name == OURS and judge):
-        raise ValueError(f"method {method!r} is not known; there are {', '.join(methods())}, and NAME+svm, NAME+mlp")
 
 
 def uses_all_features(method: str) -> bool:

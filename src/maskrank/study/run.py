@@ -18,19 +18,18 @@ from maskrank.datasets import Dataset, load_dataset
 from maskrank.datasets.public import data_folder
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
-from maskrank.study.protocol import KINDS, Samples, check_method, divide, evaluate_sizes, orders_once
+from maskrank.study.names import check_method, check_study
+from maskrank.study.protocol import KINDS, Samples, divide, evaluate_sizes, orders_once
 from maskrank.study.runner import Job, Result, run_jobs, written
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
 
-STUDIES = ("synthetic", "mnist", "selection", "enhancer", "wide", "behaviour")
 _LONG = ("selected", "scores", "history")  # kept as JSON inside the CSV
 
 
 def get_study(name: str) -> Study:
-    """The declaration of a study."""
-    if name not in STUDIES:
-        raise ValueError(f"study {name!r} is not known; there are needles, {', '.join(STUDIES)}, and all")
+    """The declaration of a study of the paper."""
+    check_study(name)
     study: Study = import_module(f"maskrank.study.{name}").STUDY
     return study
 

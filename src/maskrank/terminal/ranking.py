@@ -10,6 +10,7 @@ from rich.text import Text
 
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.stability import Stability
+from maskrank.findings import Finding
 from maskrank.terminal.text import short, visible
 from maskrank.units import in_shown_unit, score_text
 
@@ -17,6 +18,11 @@ _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stabil
 _MOST_ROWS = 40
 _MOST_NAMED = 10  # of a consensus
 _NARROW, _SHORT = 72, 12  # columns of a terminal that has no room for more than short words beside the numbers
+
+
+def show_answer(console: Console, finding: Finding) -> None:
+    """The answer, in front of everything else."""
+    console.print(Text(visible(finding.answer), style="bold"), end="\n\n")
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:

@@ -50,6 +50,36 @@ def lined_up(values: Sequence[float], digits: int) -> list[str]:
     return [f"{value:.{decimals}f}" for value in values]
 
 
+def grouped(values: Sequence[float], digits: int) -> list[str]:
+    """`lined_up`, with commas between thousands.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import grouped
+    >>> grouped([20153.7, 9120.2], 4)
+    ['20,154', '9,120']
+    """
+    return [text if "e" in text else _with_commas(text) for text in lined_up(values, digits)]
+
+
+def readable(value: float) -> str:
+    """A number as people write it: four digits, all those before the point, and commas between thousands.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import readable
+    >>> readable(74170.3), readable(-0.043121), readable(3.0), readable(2.5e12)
+    ('74,170', '−0.04312', '3', '2.5e+12')
+    """
+    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    return text.replace("-", "−", 1) if value < 0 else text
+
+
+def _with_commas(text: str) -> str:
+    whole, point, rest = text.partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.lstrip("-").isdigit() and len(whole.lstrip("-")) > 3 else text
+
+
 def brief_seconds(seconds: float) -> str:
     """Seconds for a table; a small time is not shown as 0."""
     return "<0.1" if seconds < 0.05 else f"{seconds:.1f}"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from maskrank.core import limits
 
 Array = NDArray[Any]
-_LARGEST = 1e15  # an input beyond it is taken for it: sums of products with it stay far within single precision
+LARGEST_INPUT = 1e15  # an input beyond it is taken for it: sums of products with it stay far within single precision
 
 
 class Deployed(ABC):
@@ -145,7 +145,7 @@ class DeployedMLP(Deployed):
 
     def outputs(self, x: Array) -> Array:
         seen = np.ones((len(x), 1 + x.shape[1]))  # the first column is for biases
-        np.clip(x, -_LARGEST, _LARGEST, out=seen[:, 1:])
+        np.clip(x, -LARGEST_INPUT, LARGEST_INPUT, out=seen[:, 1:])
         with np.errstate(over="ignore"):  # of an exponential: the unit is 0 then
             hidden = _ACTIVATE[self.activation](self._first_layer(seen))
             for weight, bias in self._inner:

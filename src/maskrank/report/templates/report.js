@@ -7,14 +7,46 @@ async function unpacked(element) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-function download(name, kind, text) {
+function download(name, kind, content) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: kind }));
   link.download = name;
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// An SVG as PNG, twice as large; nothing is asked from outside.
+async function painted(svg) {
+  const image = new Image();
+  image.src = "data:image/svg+xml;base64," + btoa(Array.from(new TextEncoder().encode(svg), (byte) => String.fromCharCode(byte)).join(""));
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * image.naturalWidth;
+  canvas.height = 2 * image.naturalHeight;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+// A table that is wider than the page says so, and can be scrolled by the keyboard.
+function scrollHint(box) {
+  const hint = document.createElement("p");
+  hint.className = "hint only-screen";
+  hint.textContent = "Scroll this table sideways to see all of it \u2192";
+  box.before(hint);
+  const update = () => {
+    const wider = box.scrollWidth > box.clientWidth + 1;
+    hint.hidden = !wider;
+    if (wider) {
+      box.tabIndex = 0;
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", `${box.dataset.label}: scrolls sideways`);
+    } else for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+  };
+  new ResizeObserver(update).observe(box);
+  box.addEventListener("scroll", () => { hint.style.visibility = box.scrollLeft > 8 ? "hidden" : ""; }, { passive: true });
+  update();
 }
 
 function cell(text, kind) {
@@ -101,12 +133,16 @@ async function start() {
     topBars(section);
     for (const button of section.querySelectorAll("button[data-packed]")) {
       const source = document.getElementById(button.dataset.packed);
-      button.addEventListener("click", async () => download(button.dataset.name, button.dataset.kind, await unpacked(source)));
+      button.addEventListener("click", async () => {
+        const text = await unpacked(source);
+        download(button.dataset.name, button.dataset.kind, button.dataset.kind === "image/png" ? await painted(text) : text);
+      });
     }
     const box = section.querySelector(".all-features");
     if (box) featureTable(box, JSON.parse(await unpacked(document.getElementById(box.dataset.packed))));
   }
   for (const element of document.querySelectorAll(".needs-script")) element.hidden = false;
+  document.querySelectorAll(".wide").forEach(scrollHint);
   document.documentElement.dataset.ready = "yes";
 }
 let opened = [];

@@ -1,0 +1,147 @@
+"""The answer of a comparison: which method is best, and which are tied with it.
+
+Methods are compared on the same folds. Training rows of the folds overlap, so that differences between folds vary less
+than those between new tables would; the standard error is corrected for it (Nadeau and Bengio 2003). A method that is
+behind by no more than it is tied with the best.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from maskrank.core.metrics import METRICS, Metric
+from maskrank.findings.finding import Certainty, Finding, capital, certainty_of, counted, listed, named
+from maskrank.terminal.text import lined_up
+
+_DIGITS = 12  # beyond, differences are those of rounding
+
+
+@dataclass(frozen=True)
+class Behind:
+    """How far a method is behind the best one, over the folds that both have; with its standard error."""
+
+    method: str
+    mean: float
+    difference: float
+    error: float
+
+    @property
+    def tied(self) -> bool:
+        return not self.difference > self.error
+
+
+@dataclass(frozen=True)
+class Comparison(Finding):
+    """The answer of a comparison, and the facts in it.
+
+    Attributes
+    ----------
+    best : tuple of str
+        The best method, and those that are tied with it.
+    """
+
+    best: tuple[str, ...] = ()
+
+
+def comparison_finding(fits: pd.DataFrame, target: str, *, complete: bool = True) -> Comparison:
+    """The answer of all fits, or of those that are done.
+
+    Parameters
+    ----------
+    fits : DataFrame
+        One row per fit: method, fold, metric, score.
+    target : str
+    complete : bool
+        Whether there are no more to come.
+    """
+    metric = METRICS[fits["metric"].iloc[0]]
+    standings = compared(fits, metric)
+    tied = tuple(each.method for each in standings if each.tied)
+    others, said_of = standings[1:], named(target)
+    folds = int(fits["fold"].nunique())
+    certainty: Certainty = "untested"
+    if not others:
+        title, sentences = f"{named(tied[0])} on {said_of}", [_alone(fits, metric, standings[0], folds)]
+    elif len(tied) == 1:
+        first = min(others, key=lambda each: each.difference / each.error if each.error else math.inf)
+        certainty = certainty_of(first.difference, first.error)
+        title = f"{named(tied[0])} chooses best for {said_of}"
+        sentences = [_ahead(metric, standings, said_of, certainty, folds)]
+    else:
+        certainty = "unclear"
+        title = f"{listed(tied) if len(tied) < 4 else capital(counted(len(tied))) + ' methods'} are tied for {said_of}"
+        sentences = [_tie(metric, standings, tied, said_of, folds)]
+    if not complete:
+        sentences.append("Fits are missing, so this is not the whole comparison.")
+    return Comparison(title, tuple(sentences), certainty, tied)
+
+
+def compared(fits: pd.DataFrame, metric: Metric) -> list[Behind]:
+    """All methods, the best first, each with how far it is behind the best."""
+    scores = fits.pivot_table(index="fold", columns="method", values="score", sort=False)
+    means = scores.mean().sort_values(ascending=not metric.higher_is_better, kind="stable")
+    best = str(means.index[0])
+    found = []
+    for method, mean in means.items():
+        apart = (metric.sign * (scores[best] - scores[method])).dropna().to_numpy()
+        difference = round(metric.sign * float(means.iloc[0] - mean), _DIGITS)
+        found.append(Behind(str(method), float(mean), difference, 0.0 if method == best else paired_error(apart)))
+    return found
+
+
+def paired_error(apart: np.ndarray) -> float:
+    """The standard error of the mean of differences over folds, each of which is tested on once; infinite of one fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maskrank.findings.comparisons import paired_error
+    >>> round(paired_error(np.array([0.1, 0.2, 0.3, 0.2, 0.2])), 4)
+    0.0474
+    """
+    k = len(apart)
+    if k < 2:
+        return math.inf
+    return round(float(np.sqrt(apart.var(ddof=1) * (1 / k + 1 / (k - 1)))), _DIGITS)
+
+
+def _alone(fits: pd.DataFrame, metric: Metric, only: Behind, folds: int) -> str:
+    (mean,) = lined_up([only.mean], 3)
+    return f"{named(only.method)} has a mean {metric.title} of {mean} over {_folds(folds)}; no other method was run."
+
+
+def _ahead(metric: Metric, standings: list[Behind], target: str, certainty: Certainty, folds: int) -> str:
+    best, second = standings[:2]
+    mean, difference, error = lined_up([best.mean, second.difference, second.error], 3)
+    side = "higher" if metric.higher_is_better else "lower"
+    doubt = ", which is less than two standard errors" if certainty == "likely" else ""
+    return (
+        f"{named(best.method)} chooses best for {target}: its mean {metric.title} over {_folds(folds)} is {mean}, "
+        f"{difference} ± {error} {side} than that of {named(second.method)}, the next{doubt}."
+    )
+
+
+def _tie(metric: Metric, standings: list[Behind], tied: tuple[str, ...], target: str, folds: int) -> str:
+    means = [each.mean for each in standings if each.tied]
+    behind = [each.method for each in standings if not each.tied]
+    if folds < 2:
+        return f"One fold can't tell which method is best for {target}: a difference has no standard error."
+    if len(tied) == len(standings) > 2:
+        who = f"All {counted(len(tied))} methods"
+    else:
+        who = listed(tied) if len(tied) < 4 else f"{capital(counted(len(tied)))} methods"
+    low, high = lined_up([means[0], means[-1]], 3)
+    shown = f"{metric.title} {low}" if low == high else f"{metric.title} {low} to {high}"
+    line = f"{who} are tied for {target} ({shown}, mean over {_folds(folds)}): "
+    line += "they differ by less than the standard error."
+    if behind:
+        line += f" {listed(behind)} {'is' if len(behind) == 1 else 'are'} behind."
+    return line
+
+
+def _folds(folds: int) -> str:
+    return f"{folds} fold{'' if folds == 1 else 's'}"
