@@ -257,6 +257,8 @@ def test_the_help_of_every_command_is_in_the_reference(tmp_path: Path, monkeypat
         "study",
         "datasets list",
         "datasets path",
+        "export",
+        "doctor",
     ):
         assert f"# maskrank {command}\n\n```text\nUsage: maskrank {command} [OPTIONS]" in text
 
