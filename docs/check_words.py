@@ -2,8 +2,8 @@
 
 Usage: python docs/check_words.py [FILE ...]
 
-Reads the README and other pages in Markdown, without their code, and the texts of the package outside its core:
-docstrings, help of the command line, messages. Prints one line per finding; the exit code is 1 if there is one.
+Reads the README and other pages, without their code, the templates of reports, and the texts of the package outside
+its core: docstrings, help of the command line, messages. Prints one line per finding; then the exit code is 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("*.md", "docs/**/*.md")
+PAGES = ("*.md", "docs/**/*.md", "src/maskrank/report/templates/*.html")
 PACKAGE = "src/maskrank/**/*.py"
 INTERNAL = ("core", "parallel")  # folders that users do not read
 

@@ -16,3 +16,12 @@ print(chosen)
 print(again.predict_selected(X[chosen].head(3)))
 print(again.predict_proba(X.head(3)).round(3))
 # --8<-- [end:save]
+
+# --8<-- [start:onnx]
+import onnxruntime
+
+model.to_onnx("wine.onnx")
+session = onnxruntime.InferenceSession("wine.onnx")
+rows = X[chosen].head(3).to_numpy()
+print(session.run(["probabilities"], {"X": rows})[0].round(3))
+# --8<-- [end:onnx]

@@ -1,4 +1,4 @@
-"""maskrank: which features does a deep net really need, and in what order?
+"""maskrank: which columns does a prediction need, and what is each of them worth?
 
 Public names are imported when they are first used, so that ``import maskrank`` and the command line start at once.
 """

@@ -37,7 +37,7 @@ _LONGEST_NAME = 30  # characters
 
 
 def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = None, ax: Axes | None = None) -> Axes:
-    """Scores of the first features as bars, best on top; those that were left out are muted.
+    """Scores of the best features as bars, best on top; features that were not chosen are muted.
 
     Measured scores are shown in per cent of what all chosen features explain together, with one standard error.
 
@@ -45,7 +45,7 @@ def plot_ranking(ranking: Ranking, n: int = 20, stability: Stability | None = No
     ----------
     ranking : Ranking
     n : int
-        How many features are shown.
+        Number of features to show.
     stability : Stability, optional
         Adds the interval of each score over the refits, with a dot at its median, and the selection frequency of the
         feature.
@@ -216,7 +216,7 @@ def plot_beeswarm(
         What each feature adds, and its own value, which colours the dot: low blue, high vermilion.
     names : sequence of str
     n : int
-        How many features are shown, those of the largest mean absolute values.
+        Number of features to show, those with the largest mean absolute values.
     label : str
         What is explained.
     ax : Axes, optional
@@ -266,7 +266,7 @@ def plot_waterfall(
     label : str
         What is explained.
     most : int
-        Steps; beyond, the smallest values are summed up.
+        Largest number of steps; the smallest values beyond it are summed.
     ax : Axes, optional
     """
     steps = waterfall(values, base, most)

@@ -17,7 +17,7 @@ from maskrank.terminal.standard_output import print_text
 
 app = typer.Typer(
     name="maskrank",
-    help="Which features does a deep net really need, and in what order?",
+    help="Find the columns that predict best together, and what each of them is worth.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     cls=OneLineErrors,
@@ -29,7 +29,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 @polite
 def main(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     if version:
         print_text(f"maskrank {maskrank.__version__}\n")

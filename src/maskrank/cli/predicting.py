@@ -32,8 +32,8 @@ def predict(
 ) -> None:
     """Predict new rows with a saved model.
 
-    The table needs the chosen columns, in any order, among any others. Every row is answered: what is missing, or was
-    never seen before, is a gap. A table larger than memory is answered some rows at a time.
+    The table needs the chosen columns, in any order, among any others. Every row gets a prediction; a category that
+    training did not see counts as missing.
 
     Example: maskrank predict outcome.maskrank new_patients.csv --out predictions.csv
     """

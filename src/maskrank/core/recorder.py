@@ -46,7 +46,7 @@ class Progress:
 
 
 class Callback:
-    """Told of a fit while it runs; override what you need. A plain function of a `Progress` serves as well."""
+    """Called while a fit runs; override what you need. A plain function of a `Progress` works as well."""
 
     def __call__(self, progress: Progress) -> None:
         """Progress of a training loop."""
@@ -58,7 +58,7 @@ class Callback:
         """What a stage found, in a line."""
 
     def on_share(self, what: str, share: float) -> None:
-        """How much of a part of the stage is done, where it is counted: "pairs", 0.25."""
+        """The finished share of a part of the stage: "pairs", 0.25."""
 
     def on_begin(self, history: History, names: Sequence[str]) -> None:
         """A fit begins: its history, which grows, and the features that ``optimal`` numbers."""
@@ -77,7 +77,7 @@ class _FunctionCallback(Callback):
 
 @dataclass
 class History:
-    """The course of a run, one entry a selector step.
+    """The history of a run, one entry per selector step.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ class History:
     batches, seconds : dict of stage to number
         What each stage took.
     facts : list of str
-        What the stages found, a line each.
+        What the stages found, one line each.
     coverage : str or None
-        What was looked at before training, in a line; None where that is all there is.
+        What was tested before training, in one line; None if everything was.
     """
 
     phase: list[str] = field(default_factory=list)

@@ -144,10 +144,10 @@ class DualNetBase(
         ----------
         X : array, frame or sparse matrix (n, d)
             Numbers, categories, dates; NaN, None and blank text are missing values. Floats of 32 and 64 bits, also in
-            memory-mapped files, and SciPy's compressed rows are read where they are; other numbers are converted.
+            memory-mapped files, and SciPy's compressed rows are read in place; other numbers are converted.
             A table larger than memory is a pyarrow dataset, a polars LazyFrame, a Dask DataFrame, or what
-            `maskrank.tables.open_large` opens: features are chosen on a uniform sample (``sample_``), the predictor is
-            trained on with the other rows.
+            `maskrank.tables.open_large` opens: features are chosen on a uniform sample (``sample_``), and the
+            training of the predictor continues with the other rows.
         y : array (n,); (n, outputs) for a regression of several targets, or for labels, 0 and 1
             Times and events for `DualNetSurvival`, which has the forms. The name of a column, or a list of names, of a
             table larger than memory; so is ``sample_weight``.

@@ -36,7 +36,7 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     ordered : bool
         Whether the classes have an order: that of ``classes_``. The loss is the sum of the log-losses of the events
         "beyond the first class", "beyond the second", ... (Frank and Hall 2001; Cheng et al. 2008), so that near misses
-        cost less. Two classes are the same either way.
+        cost less. With two classes it makes no difference.
 
     Attributes
     ----------
@@ -136,9 +136,9 @@ class DualNetClassifier(ClassifierMixin, DualNetBase):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, or of each label, in the order of ``classes_``: (n, classes).
 
-        ``predict`` answers the most probable class, which a rare one may never be. Where rows or classes have weights,
-        probabilities are those under the weights: with classes of equal weight in all, a rare class is answered as
-        soon as a row speaks for it more than for the others, and its probability is not its share of such rows.
+        ``predict`` returns the most probable class, which a rare one may never be. With weights of rows or classes, the
+        probabilities are those of the weighted table: with ``class_weight="balanced"`` they are not the shares of
+        such rows, but higher for rare classes.
 
         Parameters
         ----------

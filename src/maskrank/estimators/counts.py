@@ -22,10 +22,10 @@ from maskrank.estimators.scaling import Array, Scaling
 class DualNetCounts(RegressorMixin, DualNetBase):
     """Rank features by their importance to a deep net for counts, and select the best s.
 
-    The net's output is the logarithm of the expected count, and its loss half the Poisson deviance. A target is 0 or
-    more, whole or not. ``predict`` gives the expected count, ``score`` is D², the share of the deviance explained. For
-    counts y over unequal exposures, fit the rates ``y / exposure`` with ``sample_weight=exposure``, which is the same
-    likelihood.
+    The net's output is the logarithm of the expected count, and its loss half the Poisson deviance. The target is 0 or
+    more, not necessarily whole. ``predict`` gives the expected count, ``score`` is D², the share of the deviance that
+    is explained. For counts y over unequal exposures, fit the rates ``y / exposure`` with ``sample_weight=exposure``,
+    which is the same likelihood.
 
     {parameters}
 

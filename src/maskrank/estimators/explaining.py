@@ -26,11 +26,11 @@ class ExplanationMixin(PredictionMixin, SelectorMixin):
     def explain(self, X: Any, *, random_state: Any = None) -> Explanation:
         """What each chosen feature adds to the prediction of each row: Shapley values.
 
-        What is explained is the prediction in the units of y, or the probabilities of the classes. A feature's value
+        The prediction is explained in the units of y, or as the probabilities of the classes. A feature's value
         is what it adds to the features before it, averaged over all orders of the chosen features. The predictions
         from parts of the features are those of the nets that measured the scores, which were trained with random
-        parts of the features left out. All parts are evaluated for up to 10 features; beyond, random orders are
-        drawn, the same for all rows.
+        parts of the features left out. All parts are evaluated for up to 10 features; for more, random orders
+        are drawn, the same for all rows.
 
         A row's values and its base value, the prediction without any feature, add up to what ``predict`` or
         ``predict_proba`` says. As these predict with other nets, which always know all chosen features, a difference

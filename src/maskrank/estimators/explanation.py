@@ -34,9 +34,9 @@ class Explanation:
     base_values : ndarray (n,) or (n, outputs)
         The prediction without any feature, the same for all rows.
     predictions : ndarray (n,) or (n, outputs)
-        What these add up to: what the model says.
+        What the values add up to: the predictions of the model.
     adjustments : ndarray (n,) or (n, outputs)
-        How far it lies from the prediction of the nets that the values are computed with. This difference was split
+        Difference from the prediction of the nets that the values are computed with. It was split
         over the features in proportion to their absolute values.
     data : ndarray (n, s)
         The chosen columns, as they came in.

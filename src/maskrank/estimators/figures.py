@@ -49,11 +49,11 @@ class Figure:
         Its name, and whether higher is better.
     value : float
     std : float
-        Standard error, over the choice of the rows. Infinite where one row can't tell.
+        Standard error, over the choice of the rows. Infinite for a single row.
     low, high : float
-        An interval that holds the figure of new rows in 95 % of all cases.
+        95 % interval of the figure on new rows.
     baseline : float
-        The same figure of the best constant answer.
+        The same figure for the best constant prediction.
     """
 
     metric: Metric

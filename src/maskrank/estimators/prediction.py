@@ -31,7 +31,7 @@ class PredictionMixin(ReadingMixin, SelectorMixin):
         return self._predicted(self._selected_numbers(X), self._answers().predicted)
 
     def predict(self, X: Any) -> Array:
-        """Predict from the chosen features; what the other columns hold has no influence.
+        """Predict from the chosen features; the other columns have no influence.
 
         Parameters
         ----------

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class SizeCurve(core.SizeCurve):
-    """What the best 1, 2, ... features of a ranking are worth on rows that were not learned from.
+    """What the best 1, 2, ... features of a ranking are worth on held-out rows.
 
     Attributes
     ----------
     sizes : ndarray (k,) of int
-        Numbers of features, rising.
+        Numbers of features, increasing.
     values, values_std : ndarray (k,)
-        The loss saved over the best constant prediction, and its standard errors: in nats for classes, as a share of
+        The loss saved relative to the best constant prediction, with standard errors: in nats for classes, a share of
         the variance (R²) for numbers, and of the deviance (D²) for counts and survival.
     figures, figures_std : ndarray (k,)
         Accuracy for classes, R² or D² for numbers, and the standard errors.
     figure : {"accuracy", "r2", "d2"}
         Which of them it is.
     enough : int
-        The smallest size whose value lies within one standard error of the best (Breiman et al. 1984).
+        The smallest size whose value is within one standard error of the best (Breiman et al. 1984).
 
     Examples
     --------

@@ -22,7 +22,7 @@ _INTERVAL = (0.1, 0.5, 0.9)  # quantiles over the repeats: low end, median, high
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """What refits on random 80 % subsamples agree on.
+    """How stable the ranking is over refits on random 80 % subsamples.
 
     A feature that a refit did not choose has rank s + 1 there. Intervals run from the 10 % to the 90 % quantile over
     the refits; quantiles of ranks are ranks that occurred.

@@ -25,7 +25,7 @@ class DualNetSurvival(DualNetBase):
 
     The net's output is the logarithm of a row's hazard relative to the baseline, as in Cox's model, but it may depend
     on the features in any way. The loss is the full likelihood in its Poisson form, with the cumulative hazard of
-    Nelson and Aalen in place of the baseline's (LeBlanc and Crowley 1992); screens and eliminations work on deviance
+    Nelson and Aalen as the baseline (LeBlanc and Crowley 1992). Tests of features and eliminations use deviance
     residuals (Therneau et al. 1990).
 
     ``y`` holds times and events, in one of these forms:
@@ -70,7 +70,7 @@ class DualNetSurvival(DualNetBase):
         ----------
         X : array, frame or sparse matrix (n, d)
         times : array (times,)
-            Beyond the last event that was learned from, the cumulative hazard stays as it is.
+            After the last event of the training rows, the cumulative hazard is constant.
         """
         return np.outer(np.exp(self.predict(X)), self.baseline_hazard_.at(np.asarray(times, dtype=np.float64)))
 
@@ -91,7 +91,7 @@ class DualNetSurvival(DualNetBase):
         X : array, frame or sparse matrix (n, d)
         y : times and events, as in ``fit``
         sample_weight : array (n,), optional
-            A pair of rows counts the product of its weights.
+            A pair of rows has the product of its weights.
         """
         event, time = read_survival(y).T
         return concordance_index(event, time, self.predict(X), check_weights(sample_weight, len(time)))

@@ -43,9 +43,9 @@ def compare_methods(
     Parameters
     ----------
     timeout : float, optional
-        The most seconds that a fit may take; one that takes longer is ended, and fails (see `timed_out`).
+        Seconds after which a fit is ended, and fails (see `timed_out`).
     checkpoint : str, optional
-        A folder that keeps every finished fit; those it holds are not done again.
+        A folder that stores every finished fit; fits in it are not repeated.
 
     Returns
     -------

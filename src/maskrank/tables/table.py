@@ -53,7 +53,7 @@ class Table:
     Attributes
     ----------
     X : DataFrame (n, d)
-        Columns of float, category or datetime64; what is missing is NaN or NaT.
+        Columns of float, category or datetime64; missing values are NaN or NaT.
     y : ndarray (n,); (n, targets) of several targets; of a survival table with the fields "event" and "time"
     target : str
         What messages call it.
@@ -61,11 +61,11 @@ class Table:
     reason : str
         Why it is this task.
     warnings : list of str
-        What was guessed, and columns that look as if they did not belong: one line each.
+        Guesses, and columns that look as if they did not belong: one line each.
     notes : list of str
-        How columns were read that are not plain numbers, and columns that can't tell anything: one line each.
+        How columns other than plain numbers were read, and columns without information: one line each.
     lost : list of str
-        Which rows are left out without being asked for, as they lack the target: one line, or none.
+        Which rows are left out because they lack the target: one line, or none.
     required : list of str
         Features that are always in.
     groups : dict of str to list of str

@@ -31,8 +31,8 @@ class Ranking:
     support : ndarray (d,) of bool
         m*: which features are selected, and those that are required.
     raw_scores : ndarray (d,)
-        -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen is of one size, so a constant
-        added to all raw scores changes nothing that was learned. All 0 where every feature is selected, and the
+        -df_S/dm at m*. Its zero is arbitrary: every subset the selector has seen has the same size, so adding a
+        constant to all raw scores changes nothing. All 0 where every feature is selected, and the
         selector had nothing to learn. Required features, which the selector does not know, have the largest one.
     scores : ndarray (d,)
         Measured: for a selected feature its Shapley share of the loss that all of them save on held-out rows, in nats
@@ -69,7 +69,7 @@ class Ranking:
 
     @property
     def explained_share(self) -> float | None:
-        """What the selected features explain of the loss of the best constant answer: R², or its like for classes."""
+        """Share of the baseline's loss that the selected features explain: R², or its counterpart for classes."""
         return None if self.explained is None or not self.baseline else self.explained / self.baseline
 
     @property
