@@ -123,8 +123,8 @@ def _ahead(metric: Metric, standings: list[Behind], target: str, certainty: Cert
     side = "higher" if metric.higher_is_better else "lower"
     doubt = ", which is less than two standard errors" if certainty == "likely" else ""
     return (
-        f"{named(best.method)} chooses best for {target}: its {metric.title} is {mean} on average over {_folds(folds)}, "
-        f"{difference} ± {error} {side} than {those} of {listed(nearest)}, the next{doubt}."
+        f"{named(best.method)} chooses best for {target}: its {metric.title} is {mean} on average over "
+        f"{_folds(folds)}, {difference} ± {error} {side} than {those} of {listed(nearest)}, the next{doubt}."
     )
 
 
