@@ -32,7 +32,7 @@ def write_report(d: int, size: int, file: Path) -> str:
     model = DualNetClassifier(size, max_batches=240, phase1_batches=160, refit=False, random_state=0)
     model.fit(pd.DataFrame(X, columns=names), y)
     section = RankingSection("Target: y", model, [("table", f"{ROWS} rows, {d:,} features")], 1.0, X, y)
-    page = ranking_report("Which features predict y?", [section], command="python benchmarks/report.py")
+    page = ranking_report("Features that predict y", [section], command="python benchmarks/report.py")
     file.write_text(page, encoding="utf-8")
     return names[int(np.flatnonzero(~model.support_)[-1])]
 

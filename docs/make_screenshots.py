@@ -54,15 +54,15 @@ class Shot:
 SHOTS = {
     "rank": Shot(
         "maskrank rank wine.csv --target cultivar --size 5 --repeats 10 --report rank.html",
-        end="h3:text('All 13 features')",
+        end="h3:text('Would other rows')",
         terminal=True,
     ),
     "image": Shot(
         "maskrank rank digits.csv --target digit --size 16 --image 8x8 --report image.html",
         begin="h3:text('Where the chosen')",
-        end="h3:text('Do the chosen')",
+        end="h3:text('All 64 features')",
     ),
-    "demo": Shot("maskrank demo --report demo.html", end="h3:text('All 10 features') >> nth=0"),
+    "demo": Shot("maskrank demo --report demo.html", end="h3:text('How good') >> nth=0"),
     "compare": Shot(
         "maskrank compare cancer.csv --target diagnosis --size 5 --methods dualnet,rf,lasso,mrmr --report compare.html",
         terminal=True,
@@ -70,7 +70,7 @@ SHOTS = {
     "sweep": Shot(
         "maskrank sweep cancer.csv --target diagnosis --sizes 1,2,3,5,10,20 --report sweep.html", terminal=True
     ),
-    "study": Shot("maskrank study synthetic --quick --out synthetic --report study.html", end="h2 >> nth=1"),
+    "study": Shot("maskrank study synthetic --quick --out synthetic --report study.html", end=".pictures"),
 }
 
 

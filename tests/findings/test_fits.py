@@ -32,7 +32,10 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         {"a": [0.80, 0.81, 0.82, 0.80, 0.81], "b": FOLDS},
         "accuracy",
         ("b",),
-        ("b chooses best for y: its mean accuracy over 5 folds is 0.908", "0.100 ± 0.000 higher than that of a, the"),
+        (
+            "b chooses best for y: its accuracy is 0.908 on average over 5 folds",
+            "0.100 ± 0.000 higher than that of a, the",
+        ),
         "clear",
     ),
     "two are equal": (
@@ -67,7 +70,14 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         {"a": [2.0, 2.1, 2.0], "b": [1.0, 1.1, 1.0]},
         "mse",
         ("b",),
-        ("1.00 ± 0.00 lower than that of a",),
+        ("b chooses best for y: its mean squared error is 1.033 on average over 3 folds, 1.000 ± 0.000 lower",),
+        "clear",
+    ),
+    "unsure, but behind one that is not tied": (
+        {"a": [0.90, 0.91], "b": [0.80, 0.81], "c": [0.95, 0.5]},
+        "accuracy",
+        ("a",),
+        ("a chooses best for y",),
         "clear",
     ),
     "one fold": ({"a": [0.9], "b": [0.8]}, "accuracy", ("a", "b"), ("One fold can't tell which method",), "unclear"),
@@ -152,13 +162,13 @@ def test_the_answer_of_a_study(tmp_path: Path) -> None:
         A={"dualnet": FOLDS, "rf": WORSE}, B={"dualnet": FOLDS, "rf": FOLDS}, C={"dualnet": WORSE, "rf": FOLDS}
     )
     found = study_finding("x", [fits])
-    assert found.title == "Study x: best or tied on 2 of 3"
+    assert found.title == "Study x: dualnet is best or tied on 2 of 3 data sets"
     assert found.answer.startswith(
-        "On three data sets, dualnet is best on one (A); tied for the best on one (B); behind"
+        "On three data sets, dualnet is best on one (A), tied for the best on one (B) and behind"
     )
-    assert found.answer.endswith("It is behind on C (0.808 against 0.908 of rf).")
+    assert found.answer.endswith("It is behind on C (accuracy 0.808 against 0.908 of rf).")
     alone = study_finding("x", [study(A={"dualnet": FOLDS})])
-    assert alone.answer == "A: accuracy 0.908."
+    assert alone.answer == "A (accuracy 0.908 by dualnet)."
     assert study_finding("x", []).certainty == "untested"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -154,8 +157,87 @@ def test_no_figure_of_a_regression_is_wider_than_a_telephone(browser: Any, tmp_p
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_the_answer_is_the_first_thing_and_the_same_as_in_the_json(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    answer = opened.page.locator(".answer")
+    assert " ".join(answer.inner_text().split()) == json.loads((xor / "xor.json").read_text(encoding="utf-8"))["answer"]
+    tops = [
+        box["y"] for box in (each.bounding_box() for each in opened.page.locator("main h3, main table").all()) if box
+    ]
+    assert answer.bounding_box()["y"] < min(tops)
+    assert opened.page.title() == "Five columns that predict kind"
+
+
+@pytest.mark.parametrize("file", ["ranking.png", "ranking.svg"])
+def test_the_picture_is_saved_without_a_request_and_shows_the_answer(
+    browser: Any, xor: Path, tmp_path: Path, file: str
+) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    with opened.page.expect_download() as waiting:
+        opened.page.click(f"button[data-name='{file}']")
+    content = Path(waiting.value.path()).read_bytes()
+    assert [url for url in opened.asked if not url.startswith(("data:", "blob:"))] == [(xor / "xor.html").as_uri()]
+    assert opened.said == []
+    if file.endswith("png"):
+        width, height = struct.unpack(">II", content[16:24])
+        assert content.startswith(b"\x89PNG")
+        assert (width, height > 800) == (2400, True)
+        return
+    texts = [element.text for element in ElementTree.fromstring(content).iter("{http://www.w3.org/2000/svg}text")]
+    answer = json.loads((xor / "xor.json").read_text(encoding="utf-8"))["answer"]
+    assert answer in " ".join(map(str, texts))
+    assert {"x0", "x1", "x2"} <= set(texts)
+
+
+def test_a_picture_of_hostile_names_is_sound(browser: Any, tmp_path: Path) -> None:
+    part = replace(section((*NASTY, "\x00\x1b[31m"), 29), target=NASTY[0])
+    (tmp_path / "nasty.html").write_text(ranking_report("t", [part], command="c"), "utf-8")
+    opened = Opened(browser, tmp_path / "nasty.html")
+    for kind in ("png", "svg"):
+        with opened.page.expect_download() as waiting:
+            opened.page.click(f"button[data-name='ranking.{kind}']")
+        content = Path(waiting.value.path()).read_bytes()
+        assert content[:4] == b"\x89PNG" if kind == "png" else ElementTree.fromstring(content).find("script") is None
+    assert opened.said == []
+
+
+def test_a_table_that_scrolls_says_so_and_only_then(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html", viewport={"width": 320, "height": 800})
+    page = opened.page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.wait_for_timeout(200)  # until the sizes are observed
+    boxes = page.evaluate(_SCROLLING)
+    assert any(box["wider"] for box in boxes)
+    assert all(box["wider"] == box["hinted"] == box["focusable"] for box in boxes)
+    page.set_viewport_size({"width": 1600, "height": 800})
+    page.wait_for_timeout(200)
+    assert not any(box["hinted"] or box["focusable"] for box in page.evaluate(_SCROLLING))
+
+
+_SCROLLING = """() => [...document.querySelectorAll(".wide")].filter((box) => box.offsetParent).map((box) => ({
+  wider: box.scrollWidth > box.clientWidth + 1, focusable: box.tabIndex === 0,
+  hinted: !box.previousElementSibling.hidden && box.previousElementSibling.className.includes("hint"),
+}))"""
+
+
+def test_rows_are_explained_and_a_feature_tells_its_effect_on_demand(browser: Any, xor: Path) -> None:
+    opened = Opened(browser, xor / "xor.html")
+    page = opened.page
+    dots = page.locator("svg.beeswarm path.dots").first.get_attribute("d")
+    assert dots.count("M") > 3
+    assert page.locator("svg.beeswarm").first.is_visible()
+    first = page.locator("details.feature").first
+    assert not first.locator("svg polyline").first.is_visible()
+    page.locator("details.feature > summary").first.focus()
+    page.keyboard.press("Enter")  # by the keyboard alone
+    assert first.locator("svg").nth(1).is_visible() or first.locator("table").first.is_visible()
+    assert "missing" in first.inner_text()
+
+
 def test_nothing_is_wider_than_a_telephone(browser: Any, xor: Path) -> None:
     opened = Opened(browser, xor / "xor.html", viewport={"width": 390, "height": 800})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -184,6 +266,7 @@ _CONTRASTS = """() => {
 
 
 def test_a_study_and_a_comparison_open_without_an_error(browser: Any, tmp_path: Path) -> None:
+    from maskrank.findings import comparison_finding, sweep_finding
     from maskrank.report import comparison_report, study_report, sweep_report
 
     r = np.random.default_rng(0)
@@ -198,8 +281,12 @@ def test_a_study_and_a_comparison_open_without_an_error(browser: Any, tmp_path: 
     (tmp_path / "study").mkdir()
     (tmp_path / "study" / "tables.md").write_text("# Title\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |\n", "utf-8")
     pages = {
-        "compare": comparison_report("t", fits, NASTY, [("data", NASTY[1])], command="c", csv="a,b\n"),
-        "sweep": sweep_report("t", fits, 2, [("data", NASTY[1])], command="c", csv="a,b\n"),
+        "compare": comparison_report(
+            comparison_finding(fits, NASTY[0]), fits, NASTY, [("data", NASTY[1])], command="c", csv="a,b\n"
+        ),
+        "sweep": sweep_report(
+            sweep_finding(fits, NASTY[0], 9), fits, 2, [("data", NASTY[1])], command="c", csv="a,b\n"
+        ),
         "study": study_report("t", [tmp_path / "study"], command="c"),
     }
     for name, text in pages.items():
@@ -207,5 +294,6 @@ def test_a_study_and_a_comparison_open_without_an_error(browser: Any, tmp_path: 
         opened = Opened(browser, tmp_path / f"{name}.html")
         assert opened.said == []
         assert opened.page.locator("td").count() >= 2
+        assert opened.page.locator("header .answer").inner_text()
         opened.page.set_viewport_size({"width": 390, "height": 800})
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390  # a telephone

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from maskrank.core.metrics import ROC_AUC
 from maskrank.core.recorder import History
+from maskrank.estimators.figures import Figure
 from maskrank.estimators.reading import ColumnSummary
 from maskrank.estimators.stability import Stability
 from maskrank.report import ranking_report
@@ -186,6 +188,17 @@ def test_the_size_is_spoken_of_and_drawn() -> None:
     part.model.size_curve_ = curve_of([0.3], 1)
     assert "How many are enough?" not in ranking_report("t", [part], command="c")  # a single size is no curve
     assert "How many are enough?" not in page_of_the_paper(("a", "b", "c"))
+
+
+def test_no_size_is_enough_where_there_is_no_signal_and_rare_classes_have_no_curve_of_accuracy() -> None:
+    part = section(("a", "b", "c", "d"), 3)
+    judge(part.model, pvalue=0.4)
+    assert "enough" not in Reader(ranking_report("t", [part], command="c")).text
+    judge(part.model)
+    part.model.metric_, part.model.figures_ = ROC_AUC, {"roc_auc": Figure(ROC_AUC, 0.8, 0.05, 0.7, 0.9, 0.5)}
+    text = " ".join(Reader(ranking_report("t", [part], command="c")).text.split())
+    assert "explained share of the log-loss on held-out rows, with one standard error" in text
+    assert "accuracy on held-out rows" not in text
 
 
 def page_of_the_paper(names: tuple[str, ...]) -> str:

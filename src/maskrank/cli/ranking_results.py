@@ -14,7 +14,7 @@ from maskrank.findings import ranking_finding
 from maskrank.notes import notes
 from maskrank.results import facts, ranking_csv, ranking_json, stopped_csv, stopped_json
 from maskrank.tables.roles import roles_document, said_of_rows
-from maskrank.terminal.ranking import show_answer, show_facts, show_ranking, show_stability
+from maskrank.terminal.ranking import show_answer, show_facts, show_note, show_ranking, show_stability
 from maskrank.terminal.text import short
 from maskrank.units import score_note
 
@@ -155,9 +155,10 @@ def _show(screen: Console, model: DualNetBase, summary: list[tuple[str, str]], t
     """One screen: the answer, the ranking and how to read it, and the facts."""
     show_answer(screen, ranking_finding(model, target))
     show_ranking(screen, model.result_, model.stability_)
-    screen.print(f"\n{score_note(model.result_)}", style="dim")
+    screen.print()
+    show_note(screen, score_note(model.result_), style="dim")
     for about, note in notes(model).items():
-        screen.print(f"{about}: {note}", markup=False)
+        show_note(screen, f"{about}: {note}")
     if model.stability_ is not None:
         show_stability(screen, model.stability_)
     screen.print()

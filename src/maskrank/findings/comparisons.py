@@ -2,7 +2,7 @@
 
 Methods are compared on the same folds. Training rows of the folds overlap, so that differences between folds vary less
 than those between new tables would; the standard error is corrected for it (Nadeau and Bengio 2003). A method that is
-behind by no more than it is tied with the best.
+behind by no more than it is tied with the best, unless a better one is not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from maskrank.core.metrics import METRICS, Metric
-from maskrank.findings.finding import Certainty, Finding, capital, certainty_of, counted, listed, named
+from maskrank.findings.finding import Certainty, Finding, capital, certainty_of, counted, listed, named, to_error
 from maskrank.terminal.text import lined_up
 
 _DIGITS = 12  # beyond, differences are those of rounding
@@ -22,16 +22,16 @@ _DIGITS = 12  # beyond, differences are those of rounding
 
 @dataclass(frozen=True)
 class Behind:
-    """How far a method is behind the best one, over the folds that both have; with its standard error."""
+    """How far a method is behind the best one, over the folds that both have; with its standard error.
+
+    It is tied with the best where it is behind by no more than that, and so are all methods in front of it.
+    """
 
     method: str
     mean: float
     difference: float
     error: float
-
-    @property
-    def tied(self) -> bool:
-        return not self.difference > self.error
+    tied: bool
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,7 @@ def comparison_finding(fits: pd.DataFrame, target: str, *, complete: bool = True
     if not others:
         title, sentences = f"{named(tied[0])} on {said_of}", [_alone(fits, metric, standings[0], folds)]
     elif len(tied) == 1:
-        first = min(others, key=lambda each: each.difference / each.error if each.error else math.inf)
-        certainty = certainty_of(first.difference, first.error)
+        certainty = certainty_of(others[0].difference, others[0].error)
         title = f"{named(tied[0])} chooses best for {said_of}"
         sentences = [_ahead(metric, standings, said_of, certainty, folds)]
     else:
@@ -84,12 +83,14 @@ def compared(fits: pd.DataFrame, metric: Metric) -> list[Behind]:
     """All methods, the best first, each with how far it is behind the best."""
     scores = fits.pivot_table(index="fold", columns="method", values="score", sort=False)
     means = scores.mean().sort_values(ascending=not metric.higher_is_better, kind="stable")
-    best = str(means.index[0])
+    best, tied = str(means.index[0]), True
     found = []
     for method, mean in means.items():
         apart = (metric.sign * (scores[best] - scores[method])).dropna().to_numpy()
         difference = round(metric.sign * float(means.iloc[0] - mean), _DIGITS)
-        found.append(Behind(str(method), float(mean), difference, 0.0 if method == best else paired_error(apart)))
+        error = 0.0 if method == best else paired_error(apart)
+        tied = tied and not difference > error
+        found.append(Behind(str(method), float(mean), difference, error, tied))
     return found
 
 
@@ -111,17 +112,19 @@ def paired_error(apart: np.ndarray) -> float:
 
 def _alone(fits: pd.DataFrame, metric: Metric, only: Behind, folds: int) -> str:
     (mean,) = lined_up([only.mean], 3)
-    return f"{named(only.method)} has a mean {metric.title} of {mean} over {_folds(folds)}; no other method was run."
+    return f"{named(only.method)} has {metric.title} {mean} on average over {_folds(folds)}; no other method was run."
 
 
 def _ahead(metric: Metric, standings: list[Behind], target: str, certainty: Certainty, folds: int) -> str:
     best, second = standings[:2]
-    mean, difference, error = lined_up([best.mean, second.difference, second.error], 3)
+    mean, difference, error = to_error([best.mean, second.difference], second.error)
+    nearest = [each.method for each in standings[1:] if each.difference == second.difference]
+    those = "that" if len(nearest) == 1 else "those"
     side = "higher" if metric.higher_is_better else "lower"
     doubt = ", which is less than two standard errors" if certainty == "likely" else ""
     return (
-        f"{named(best.method)} chooses best for {target}: its mean {metric.title} over {_folds(folds)} is {mean}, "
-        f"{difference} ± {error} {side} than that of {named(second.method)}, the next{doubt}."
+        f"{named(best.method)} chooses best for {target}: its {metric.title} is {mean} on average over "
+        f"{_folds(folds)}, {difference} ± {error} {side} than {those} of {listed(nearest)}, the next{doubt}."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -85,6 +86,20 @@ def listed(names: Sequence[object]) -> str:
     """
     shown = [named(name) for name in names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def to_error(values: Sequence[float], error: float) -> list[str]:
+    """Values, and an error behind them, with the decimals of two digits of the error; three where it is 0 or unknown.
+
+    Examples
+    --------
+    >>> from maskrank.findings.finding import to_error
+    >>> to_error([1.0, 0.01162], 0.00436), to_error([0.97], 0.0)
+    (['1.0000', '0.0116', '0.0044'], ['0.970', '0.000'])
+    """
+    known = math.isfinite(error) and error > 0
+    decimals = min(6, max(0, 1 - math.floor(math.log10(error)))) if known else 3
+    return [f"{round(value, decimals) + 0.0:,.{decimals}f}" for value in (*values, error)]
 
 
 def percent(share: float) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
-from maskrank.core.metrics import METRICS
+from maskrank.core.metrics import METRICS, Metric
 from maskrank.findings.comparisons import compared
-from maskrank.findings.finding import Certainty, Finding, capital, counted, listed, named
+from maskrank.findings.finding import Certainty, Finding, counted, listed, named
 from maskrank.terminal.text import lined_up
 
 OURS = "dualnet"
+_BEST_P = Metric("best_p", "best-p", higher_is_better=True)
+_MOST_TOLD = 3  # data sets with their figures
 
 
 def finished_fits(folder: Path) -> list[pd.DataFrame]:
@@ -30,28 +34,38 @@ def study_finding(name: str, studies: Sequence[pd.DataFrame]) -> Finding:
     studies : sequence of DataFrame
         One row per fit: data, method, size, fold, metric and score, or problem, method, d, fold and best_p.
     """
-    parts = [part for fits in studies for part in _parts(fits)]
+    parts = [part for fits in studies for part in study_parts(fits)]
     if not parts:
         return Finding(f"Study {name}", ("No fit of this study is done.",), "untested")
-    verdicts = [(data, *_verdict(some)) for data, some in parts]
-    if all(verdict == "alone" for _, verdict, _ in verdicts):
-        shown = "; ".join(f"{named(data)}: {text}" for data, _, text in verdicts[:3])
-        more = f"; {counted(len(verdicts) - 3)} more below" if len(verdicts) > 3 else ""
-        return Finding(f"Study {name}: {OURS} alone", (f"{shown}{more}.",), "untested")
-    compared_on = [entry for entry in verdicts if entry[1] != "alone"]
-    counts = {kind: [entry for entry in compared_on if entry[1] == kind] for kind in ("best", "tied", "behind")}
-    lines = [_count(counts, len(compared_on))]
-    if counts["behind"]:
-        lines.append(f"It is behind on {_told(counts['behind'])}.")
-    certainty: Certainty = "clear" if counts["best"] and not counts["behind"] else "unclear"
-    ahead = len(counts["best"]) + len(counts["tied"])
-    return Finding(f"Study {name}: best or tied on {ahead} of {len(compared_on)}", tuple(lines), certainty)
+    verdicts = [_verdict(part) for part in parts]
+    compared_on = [verdict for verdict in verdicts if verdict.kind != "alone"]
+    if not compared_on:
+        more = f"; {counted(len(verdicts) - _MOST_TOLD)} more below" if len(verdicts) > _MOST_TOLD else ""
+        return Finding(f"Study {name}: one method", (f"{_told(verdicts)}{more}.",), "untested")
+    lines = [_count(compared_on)]
+    if behind := [verdict for verdict in compared_on if verdict.kind == "behind"]:
+        more = f" and {counted(len(behind) - _MOST_TOLD)} more" if len(behind) > _MOST_TOLD else ""
+        lines.append(f"It is behind on {_told(behind)}{more}.")
+    certainty: Certainty = "clear" if any(verdict.kind == "best" for verdict in compared_on) else "unclear"
+    n, ahead = len(compared_on), len(compared_on) - len(behind)
+    title = f"Study {name}: {OURS} is best or tied on {ahead} of {n} data set{'' if n == 1 else 's'}"
+    return Finding(title, tuple(lines), certainty)
 
 
-def _parts(fits: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The fits of each data set, at the sizes that all methods have; a fold is one of a seed."""
-    if "best_p" in fits:
-        fits = fits.rename(columns={"problem": "data", "d": "size", "best_p": "score"}).assign(metric="accuracy")
+@dataclass(frozen=True)
+class StudyPart:
+    """The fits of one data set, at the sizes that all methods have; a fold is one of a seed."""
+
+    data: str
+    fits: pd.DataFrame
+    metric: Metric
+
+
+def study_parts(fits: pd.DataFrame) -> list[StudyPart]:
+    """The fits of a study by data set."""
+    needles = "best_p" in fits
+    if needles:
+        fits = fits.rename(columns={"problem": "data", "d": "size", "best_p": "score"})
     found = []
     for data, some in fits.groupby("data", sort=False):
         several = some.groupby("method")["size"].transform("nunique") > 1
@@ -59,41 +73,46 @@ def _parts(fits: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         if shared and (common := set.intersection(*shared)):
             some = some[~several | some["size"].isin(common)]
         keys = [name for name in ("seed", "fold") if name in some]
-        found.append((str(data), some.assign(fold=some[keys].astype(str).agg("/".join, axis=1))))
+        metric = _BEST_P if needles else METRICS[some["metric"].iloc[0]]
+        found.append(StudyPart(str(data), some.assign(fold=some[keys].astype(str).agg("/".join, axis=1)), metric))
     return found
 
 
-def _verdict(fits: pd.DataFrame) -> tuple[str, str]:
+class _Verdict(NamedTuple):
     """Best, tied, behind or alone, and the figures that say so."""
-    metric = METRICS[fits["metric"].iloc[0]]
-    standings = compared(fits, metric)
+
+    data: str
+    kind: str
+    text: str
+
+
+def _verdict(part: StudyPart) -> _Verdict:
+    standings, title = compared(part.fits, part.metric), part.metric.title
     ours = next((each for each in standings if each.method == OURS), None)
     if ours is None or len(standings) == 1:
         (mean,) = lined_up([standings[0].mean], 3)
-        return "alone", f"{metric.title} {mean}"
+        return _Verdict(part.data, "alone", f"{title} {mean} by {named(standings[0].method)}")
     mean, best = lined_up([ours.mean, standings[0].mean], 3)
     if not ours.tied:
-        return "behind", f"{mean} against {best} of {named(standings[0].method)}"
+        return _Verdict(part.data, "behind", f"{title} {mean} against {best} of {named(standings[0].method)}")
     alone = sum(each.tied for each in standings) == 1
-    return ("best" if alone else "tied"), f"{metric.title} {mean}"
+    return _Verdict(part.data, "best" if alone else "tied", f"{title} {mean}")
 
 
-def _count(counts: dict[str, list[tuple[str, str, str]]], n: int) -> str:
+def _count(verdicts: Sequence[_Verdict]) -> str:
     """On how many data sets our method is where."""
-    of = f"On {counted(n)} data set{'' if n == 1 else 's'}, {OURS} is"
-    said = [
-        f"{word} on {'all' if len(entries) == n > 1 else counted(len(entries))}"
-        + (f" ({listed([data for data, *_ in entries])})" if len(entries) < n and len(entries) <= 3 else "")
-        for word, entries in (
-            ("best", counts["best"]),
-            ("tied for the best", counts["tied"]),
-            ("behind", counts["behind"]),
-        )
-        if entries
-    ]
-    return f"{capital(of)} {'; '.join(said)}."
+    n = len(verdicts)
+    where = []
+    for kind, words in (("best", "best"), ("tied", "tied for the best"), ("behind", "behind")):
+        some = [verdict for verdict in verdicts if verdict.kind == kind]
+        if len(some) == n:
+            every = f"all {counted(n)} data sets" if n > 2 else "both data sets" if n == 2 else "the one data set"
+            return f"{OURS} is {words} on {every}: {_told(some)}{', …' if n > _MOST_TOLD else ''}."
+        if some:
+            names = f" ({listed([verdict.data for verdict in some])})" if len(some) <= _MOST_TOLD else ""
+            where.append(f"{words} on {counted(len(some))}{names}")
+    return f"On {counted(n)} data sets, {OURS} is {', '.join(where[:-1])} and {where[-1]}."
 
 
-def _told(entries: list[tuple[str, str, str]]) -> str:
-    shown = "; ".join(f"{named(data)} ({text})" for data, _, text in entries[:3])
-    return shown + (f" and {counted(len(entries) - 3)} more" if len(entries) > 3 else "")
+def _told(verdicts: Sequence[_Verdict]) -> str:
+    return ", ".join(f"{named(verdict.data)} ({verdict.text})" for verdict in verdicts[:_MOST_TOLD])

@@ -11,7 +11,7 @@ from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.effects import Effect
 from maskrank.report.charts import Line, line_chart
 from maskrank.tables.description import share_text
-from maskrank.terminal.text import readable, short
+from maskrank.terminal.text import alike, readable, short
 from maskrank.units import score_text
 
 _KINDS = ("first", "second", "third")  # of lines: one for each output that is drawn
@@ -62,7 +62,9 @@ def _brief(effect: Effect, outputs: Sequence[str], j: int) -> str:
     """From which value to which the prediction goes, in a line."""
     said = effect.predictions[:, j]
     low, high = int(said.argmin()), int(said.argmax())
-    ends = [f"{readable(float(said[k]))} at {_value(effect.values[k])}" for k in sorted((low, high))]
+    places = sorted((low, high))
+    texts = alike([float(said[k]) for k in places])
+    ends = [f"{text} at {_value(effect.values[k])}" for k, text in zip(places, texts, strict=True)]
     return f"{outputs[j]}: {ends[0]}, {ends[1]}"
 
 
@@ -83,11 +85,12 @@ def _levels(effect: Effect, shown: Sequence[int]) -> list[dict[str, Any]]:
     first = effect.predictions[:, shown[0]]
     low, high = min(0.0, float(first.min())), max(0.0, float(first.max()))
     span = (high - low) or 1.0
+    texts = {j: alike(effect.predictions[:, j].tolist()) for j in shown}
     return [
         {
             "name": str(value),
             "share": round(100 * (float(first[k]) - low) / span, 1),
-            "texts": [readable(float(effect.predictions[k, j])) for j in shown],
+            "texts": [texts[j][k] for j in shown],
             "rows": f"{count:,}" if count else "",
         }
         for k, (value, count) in enumerate(zip(effect.values, effect.counts.tolist(), strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.core.metrics import FIGURE_TITLES
+from maskrank.core.metrics import ACCURACY, FIGURE_TITLES
 from maskrank.core.recorder import History
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.base import DualNetBase
@@ -36,6 +36,7 @@ _MOST_BARS = 1_000
 _MOST_IN_TIME = 40  # features of the picture of m_opt over time
 _MOST_CORRELATED = 30
 _MOST_EXPLAINED = 400  # rows of a beeswarm, about
+_EXPLAINED_VALUES, _WIDEST_EXPLAINED = 10_000, 100  # rows times features, and features: beyond, it takes too long
 _MOST_OUTPUTS = 6  # with a beeswarm each
 _MOST_COLUMNS = 1_000  # of the table that says how they were read
 _MOST_MAPS = 10  # classes with a mean image
@@ -101,7 +102,7 @@ def _view(section: RankingSection) -> dict[str, Any]:
         "explained": _explained(model),
         "facts": section.facts,
         "notes": notes(model),
-        "size_curve": _size_curve(model),
+        "size_curve": None if doubtful else _size_curve(model),
         "figures": quality_view(model, section.all_features),
         "balance": balance_view(section.y) if model.task_.discrete and section.y is not None else [],
         "bars": bars,
@@ -190,9 +191,10 @@ def _picture(finding: RankingFinding, ranking: Ranking, bars: Sequence[Mapping[s
 def _row_by_row(section: RankingSection, *, doubtful: bool) -> dict[str, Any]:
     """Beeswarms of some rows, and the details of features; nothing where there is nothing to explain."""
     model, X = section.model, section.X
-    if not section.row_by_row or X is None or doubtful or model._subset_predictor is None:
+    size = int(model.support_.sum())
+    if not section.row_by_row or X is None or doubtful or model._subset_predictor is None or size > _WIDEST_EXPLAINED:
         return {"swarms": [], "details": []}
-    step = max(1, len(X) // _MOST_EXPLAINED)
+    step = max(1, len(X) // min(_MOST_EXPLAINED, _EXPLAINED_VALUES // size))
     explained = model.explain(X.iloc[::step] if isinstance(X, pd.DataFrame) else X[::step])
     names = explained.output_names[:_MOST_OUTPUTS]
     swarms = [
@@ -212,8 +214,13 @@ def _size_curve(model: DualNetBase) -> dict[str, Any] | None:
     if curve is None or len(curve.sizes) < 2:
         return None
     figure, ends = FIGURE_TITLES[curve.figure], ", by the log-loss" if curve.figure == "accuracy" else ""
+    heights, errors = curve.figures, curve.figures_std
+    baseline = model.result_.baseline
+    if curve.figure == "accuracy" and model.metric_ != ACCURACY and baseline:  # the accuracy would say little
+        figure, ends = "explained share of the log-loss", ""
+        heights, errors = curve.values / baseline, curve.values_std / baseline
     name = f"{figure} on held-out rows, with one standard error"
-    points = (curve.sizes.tolist(), curve.figures.tolist(), curve.figures_std.tolist())
+    points = (curve.sizes.tolist(), heights.tolist(), errors.tolist())
     chart = size_chart(*points, curve.enough, name=name, y_label=figure)
     return {"chart": chart, "enough": curve.enough, "by": ends}
 

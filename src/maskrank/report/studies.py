@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskrank.core.metrics import METRICS
+from maskrank.core.metrics import METRICS, Metric
 from maskrank.findings import Comparison, Finding, study_finding
 from maskrank.findings.comparisons import compared
-from maskrank.findings.studies import finished_fits
+from maskrank.findings.finding import to_error
+from maskrank.findings.studies import finished_fits, study_parts
 from maskrank.report.charts import labelled, nice_ticks, size_chart
 from maskrank.report.page import data_address, packed, render
 from maskrank.report.pictures import Bar, share_picture
@@ -44,54 +45,59 @@ def comparison_report(
         All fits, to be downloaded.
     """
     metric = METRICS[fits["metric"].iloc[0]]
-    ticks = nice_ticks(float(fits["score"].min()), float(fits["score"].max()), about=4)
-    low, high = ticks[0], ticks[-1]
-    standings = {each.method: each for each in compared(fits, metric)}
-    of_methods = dict(list(fits.groupby("method", sort=False)))
-    ordered = [(each, of_methods[method]) for method, each in standings.items()]
-    means, spreads = (
-        lined_up([each.mean for each, _ in ordered], 4),
-        lined_up([float(some["score"].std(ddof=0)) for _, some in ordered], 2),
-    )
-    behind = lined_up([each.difference for each, _ in ordered], 3)
-    errors = lined_up([each.error for each, _ in ordered], 3)
-    in_unit = "rmse" in fits
-    rmse = grouped([float(some["rmse"].mean()) for _, some in ordered], 4) if in_unit else [""] * len(ordered)
-    rows = [
-        {
-            "name": each.method,
-            "best": each.method in finding.best,
-            "dots": [(round(100 * (score - low) / (high - low), 2), float(score)) for score in some["score"]],
-            "at": round(100 * (each.mean - low) / (high - low), 2),
-            "mean_text": means[place],
-            "spread_text": spreads[place],
-            "behind": "" if place == 0 else f"{behind[place]} ± {errors[place]}".replace(" ± inf", ""),
-            "rmse_text": rmse[place],
-            "seconds": brief_seconds(float(some["seconds"].mean())),
-            **_choices(some, names),
-        }
-        for place, (each, some) in enumerate(ordered)
-    ]
+    view = methods_view(fits, metric)
+    rows = [{**row, **_choices(fits[fits["method"] == row["name"]], names)} for row in view["rows"]]
     return render(
         "comparison.html",
         title=finding.title,
         finding=finding,
         facts=facts,
-        metric=metric.title,
-        rises=metric.higher_is_better,
-        tied=len(finding.best),
-        in_unit=in_unit,
-        ticks=[(round(100 * (x - low) / (high - low), 2), text) for x, text in labelled(ticks)],
-        rows=rows,
+        view={**view, "rows": rows},
         csv=packed(csv),
         picture=_picture(
             finding,
-            [(each.method, means[place], each.mean, 0.0) for place, (each, _) in enumerate(ordered)],
+            [(row["name"], row["mean_text"], row["mean"], 0.0) for row in rows],
             f"mean {metric.title} over the folds",
             set(finding.best),
         ),
         command=command,
     )
+
+
+def methods_view(fits: pd.DataFrame, metric: Metric) -> dict[str, Any]:
+    """Methods beside each other, best first: a dot for each fold, their mean, and how far it is behind the best."""
+    of_folds = fits.groupby(["method", "fold"], sort=False)["score"].mean()
+    ticks = nice_ticks(float(of_folds.min()), float(of_folds.max()), about=4)
+    low, span = ticks[0], ticks[-1] - ticks[0]
+    standings = compared(fits, metric)
+    spreads = lined_up([float(of_folds[each.method].std(ddof=0)) for each in standings], 2)
+    means, in_unit = lined_up([each.mean for each in standings], 4), "rmse" in fits
+    errors = fits.groupby("method")["rmse"].mean() if in_unit else None
+    units = [""] * len(standings) if errors is None else grouped([errors[each.method] for each in standings], 4)
+    seconds = fits.groupby("method")["seconds"].mean()
+    rows = [
+        {
+            "name": each.method,
+            "best": each.tied,
+            "dots": [(round(100 * (score - low) / span, 2), float(score)) for score in of_folds[each.method]],
+            "at": round(100 * (each.mean - low) / span, 2),
+            "mean": each.mean,
+            "mean_text": mean,
+            "spread_text": spread,
+            "behind": "" if each is standings[0] else " ± ".join(to_error([each.difference], each.error)),
+            "rmse_text": unit,
+            "seconds": brief_seconds(float(seconds[each.method])),
+        }
+        for each, mean, spread, unit in zip(standings, means, spreads, units, strict=True)
+    ]
+    return {
+        "metric": metric.title,
+        "rises": metric.higher_is_better,
+        "ticks": [(round(100 * (x - low) / span, 2), text) for x, text in labelled(ticks)],
+        "tied": sum(each.tied for each in standings),
+        "in_unit": in_unit,
+        "rows": rows,
+    }
 
 
 def _choices(fits: pd.DataFrame, names: Sequence[str]) -> dict[str, Any]:
@@ -174,17 +180,21 @@ def sweep_report(
 
 
 def study_report(name: str, folders: Sequence[Path], *, command: str) -> str:
-    """The tables and pictures of studies, from the folders they were written to."""
-    studies, fits = [], []
+    """Methods on each data set, tables and pictures of studies, from the folders they were written to."""
+    studies, every = [], []
     for folder in folders:
         pictures = [
             (_caption(file.stem), data_address(file.read_bytes(), "image/png"), not file.stem.startswith("maps"))
             for file in sorted(folder.glob("*.png"))
         ]
         tables, costs = (_blocks(folder, names) for names in (("tables.md", "needles.md"), ("costs.md",)))
-        studies.append({"name": folder.name, "tables": tables, "pictures": pictures, "costs": costs})
-        fits += finished_fits(folder)
-    finding = study_finding(name, fits)
+        fits = finished_fits(folder)
+        every += fits
+        parts = [(part.data, methods_view(part.fits, part.metric)) for some in fits for part in study_parts(some)]
+        head = next((block["text"] for block in tables if block["kind"] == "h1"), folder.name)
+        blocks = [block for block in tables if block["kind"] != "h1"]
+        studies.append({"title": head, "parts": parts, "tables": blocks, "pictures": pictures, "costs": costs})
+    finding = study_finding(name, every)
     return render("study.html", title=finding.title, finding=finding, studies=studies, command=command)
 
 

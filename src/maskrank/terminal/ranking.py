@@ -11,7 +11,7 @@ from rich.text import Text
 from maskrank.core.scoring.ranking import Ranking
 from maskrank.estimators.stability import Stability
 from maskrank.findings import Finding
-from maskrank.terminal.text import short, visible
+from maskrank.terminal.text import short, visible, wrapped
 from maskrank.units import in_shown_unit, score_text
 
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
@@ -22,7 +22,12 @@ _NARROW, _SHORT = 72, 12  # columns of a terminal that has no room for more than
 
 def show_answer(console: Console, finding: Finding) -> None:
     """The answer, in front of everything else."""
-    console.print(Text(visible(finding.answer), style="bold"), end="\n\n")
+    console.print(Text(wrapped(finding.answer, console.width), style="bold"), end="\n\n", soft_wrap=True)
+
+
+def show_note(console: Console, text: str, style: str = "") -> None:
+    """A line that belongs to a ranking."""
+    console.print(Text(wrapped(text, console.width), style=style), soft_wrap=True)
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import shlex
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 
+_KEPT = "\u00a0"  # a space at which no line ends
 _LONG = 1e7  # a number that is read more easily as a power of ten
 _JOINERS = "\u200c\u200d"  # parts of emoji and of Persian and Indic words
 
@@ -26,6 +28,22 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """A message of several lines as one."""
     return visible(" ".join(line.strip() for line in text.splitlines()))
+
+
+def wrapped(text: str, width: int) -> str:
+    """The text made visible, in lines of this width that keep numbers with their units and errors.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import wrapped
+    >>> print(wrapped("they explain 57 ± 6 % of it", 20))
+    they explain
+    57 ± 6 % of it
+    """
+    kept = visible(text)
+    for inside in (" %", " ± ", "p = "):
+        kept = kept.replace(inside, inside.replace(" ", _KEPT))
+    return textwrap.fill(kept, max(width, 20), break_long_words=False, break_on_hyphens=False).replace(_KEPT, " ")
 
 
 def short(text: str, width: int = 40) -> str:
@@ -60,6 +78,20 @@ def grouped(values: Sequence[float], digits: int) -> list[str]:
     ['20,154', '9,120']
     """
     return [text if "e" in text else _with_commas(text) for text in lined_up(values, digits)]
+
+
+def alike(values: Sequence[float], digits: int = 3) -> list[str]:
+    """Numbers with the decimals that show so many digits of the largest, small ones rounded to 0.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import alike
+    >>> alike([0.7435, 2e-6]), alike([49917.0, -86686.5])
+    (['0.743', '0.000'], ['49,917', '−86,686'])
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    decimals = min(8, max(0, digits - 1 - math.floor(math.log10(largest)))) if largest > 0 else digits - 1
+    return [f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−") for value in values]
 
 
 def readable(value: float) -> str:

@@ -29,11 +29,11 @@ async function painted(svg) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-// A table that is wider than the page says so, and can be scrolled by the keyboard.
+// A table or picture that is wider than the page says so, and can be scrolled by the keyboard.
 function scrollHint(box) {
   const hint = document.createElement("p");
   hint.className = "hint only-screen";
-  hint.textContent = "Scroll this table sideways to see all of it \u2192";
+  hint.textContent = "Scroll sideways to see all of it \u2192";
   box.before(hint);
   const update = () => {
     const wider = box.scrollWidth > box.clientWidth + 1;
