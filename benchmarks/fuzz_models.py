@@ -61,6 +61,7 @@ def draw(rng: np.random.Generator, folder: Path) -> tuple[str, Case]:
     name = list(MODELS)[int(rng.integers(len(MODELS)))]
     content, frame, expected = MODELS[name]
     path = folder / "altered"
+    path.unlink(missing_ok=True)  # a file that is overwritten is flushed to disk, which takes longer than the case
     if rng.random() < 0.4:
         changed = mutated(content, rng)
         path.write_bytes(changed)

@@ -41,6 +41,7 @@ def draw(rng: np.random.Generator, folder: Path) -> tuple[str, Case]:
     content, kind = _MAKERS[name](rng)
     if kind == "any" and rng.random() < 0.5:
         content, kind = mutated(content, rng), "mutated"
+    path.unlink(missing_ok=True)  # a file that is overwritten is flushed to disk, which takes longer than the case
     path.write_bytes(content)
     target = {".npy": "x1"}.get(name, "y")
     options = _options(rng)
