@@ -158,7 +158,7 @@ def change(document: Any, rng: np.random.Generator) -> None:
         for _ in range(int(rng.choice([20, 600]))):
             deep = [deep]
         holder[key] = deep
-    elif how < 0.4 and isinstance(holder[key], int | float):
+    elif how < 0.4 and isinstance(holder[key], int | float) and abs(holder[key]) < 2**64:
         holder[key] = holder[key] * float(rng.choice([-1, 0, 2, 1e6])) + 1
     else:
         holder[key] = copy.deepcopy(_JUNK[int(rng.integers(len(_JUNK)))])
