@@ -98,7 +98,7 @@ def _plain(name: str, array: Array, where: str) -> Array:
     if kind in "biuf":
         return plain_numbers(array)
     if kind == "U":
-        native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
         if not _is_text(native):
             raise TableError(f"{where}: {name} holds characters that no text has; numbers or text are needed")
         return native
@@ -121,7 +121,7 @@ def _plain(name: str, array: Array, where: str) -> Array:
 
 def _is_text(array: Array) -> bool:
     """Whether all characters are such as Unicode has; NumPy looks at none of them."""
-    codes = array.reshape(-1).view(np.uint32) if array.dtype.itemsize else np.empty(0, np.uint32)
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint32) if array.dtype.itemsize else np.empty(0, np.uint32)
     return not ((codes > _LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))).any()
 
 

@@ -21,8 +21,10 @@ from maskrank.tables.parquet import check_texts
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.scratch import Scratch
 from maskrank.tables.text import require_unique
+from maskrank.tables.threads import require_threads
 from maskrank.tables.unchanged import Unchanged
 
+_SMALL = 1 << 26  # bytes of a file that is looked at before it is read
 _BATCH = 1 << 22  # values of a batch
 _FORMATS = {".parquet": "parquet", ".arrow": "ipc", ".feather": "ipc"}
 
@@ -79,6 +81,8 @@ class LargeTable:
         Of the columns.
     n_rows, n_bytes : int
         In all; bytes on disk.
+    files : list of Path
+        That hold it.
     """
 
     def __init__(
@@ -94,7 +98,8 @@ class LargeTable:
         require_unique(self.names, name)
         if not self.n_rows:
             raise TableError(f"{name}: the table has no rows")
-        self._files = Unchanged({piece.path for piece in pieces if piece.path is not None})
+        self.files = sorted({piece.path for piece in pieces if piece.path is not None})
+        self._files = Unchanged(self.files)
         self.n_bytes = self._files.n_bytes
 
     def batches(
@@ -116,6 +121,7 @@ class LargeTable:
         TableError
             A file changed since the table was opened, or is damaged.
         """
+        require_threads(self.name)
         wanted = self.names if columns is None else list(columns)
         height = max(1, _BATCH // max(1, len(wanted)))
         order = np.arange(len(self._pieces)) if shuffled is None else shuffled.permutation(len(self._pieces))
@@ -225,9 +231,15 @@ def open_path(path: Path, limit: int | None = None) -> LargeTable:
     kind = kinds.pop()
     dataset = open_dataset([str(file) for file in files], kind, base=path if path.is_dir() else path.parent)
     if kind == "parquet" and limit is not None:
-        for file in files:
-            check_texts(file, limit)
+        check_small(files, limit)
     return of_dataset(dataset, str(path))
+
+
+def check_small(files: Sequence[Path], limit: int) -> None:
+    """Refuse small files of Parquet whose texts do not fit into memory; of large ones, batches are looked at."""
+    for file in files:
+        if file.stat().st_size <= _SMALL:
+            check_texts(file, limit)
 
 
 def _is_part(file: Path, folder: Path) -> bool:
@@ -273,6 +285,7 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     folder : Scratch, optional
         Of its files, removed with the table.
     """
+    require_threads(name)
     fragments = list(dataset.get_fragments())
     if checked:
         _check_schemas(fragments)
