@@ -41,7 +41,7 @@ from sections import commit
 TARGETS: dict[str, Any] = {"tables": fuzz_tables, "models": fuzz_models, "reports": fuzz_reports}
 SLOW = 5.0  # seconds of processor time of a case
 LARGE = 10**9  # bytes that a process may grow to
-AT_ONCE = 1_000  # cases of a process, so that its memory is that of few
+AT_ONCE = 250  # cases of a process, so that its memory is that of few
 HANGS = 60  # seconds after which a case is ended
 BAD = ("traceback", "warning", "silent change", "slow", "large", "died")
 

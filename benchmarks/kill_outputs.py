@@ -59,8 +59,9 @@ def outputs(options: Options) -> Section:
     """Processes that save a model, rank with --json --report --model --csv, or run a study, killed with signal 9.
 
     Half of the kills fall on any moment of an undisturbed run, half on the first 0.4 s behind the first sign of an
-    output, mostly on the first of them. After each of them every file that is there is read to its end; after every tenth a run is left to end, in
-    the same folder: then all outputs must be there, and nothing else, also among the temporary files.
+    output, mostly on the beginning. After each of them every file that is there is read to its end; after every tenth a
+    run is left to end, in the same folder: then all outputs must be there, and nothing else, also among the temporary
+    files.
     """
     rng, counts = random.Random(options.tag), {name: Counter[str]() for name in KINDS}
     torch.set_num_threads(1)  # processes that are forked off could wait for threads that they lack
