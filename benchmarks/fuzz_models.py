@@ -61,6 +61,7 @@ def draw(rng: np.random.Generator, folder: Path) -> tuple[str, Case]:
     name = list(MODELS)[int(rng.integers(len(MODELS)))]
     content, frame, expected = MODELS[name]
     path = folder / "altered"
+    path.unlink(missing_ok=True)  # a file that is overwritten is flushed to disk, which takes longer than the case
     if rng.random() < 0.4:
         changed = mutated(content, rng)
         path.write_bytes(changed)
@@ -157,7 +158,7 @@ def change(document: Any, rng: np.random.Generator) -> None:
         for _ in range(int(rng.choice([20, 600]))):
             deep = [deep]
         holder[key] = deep
-    elif how < 0.4 and isinstance(holder[key], int | float):
+    elif how < 0.4 and isinstance(holder[key], int | float) and abs(holder[key]) < 2**64:
         holder[key] = holder[key] * float(rng.choice([-1, 0, 2, 1e6])) + 1
     else:
         holder[key] = copy.deepcopy(_JUNK[int(rng.integers(len(_JUNK)))])

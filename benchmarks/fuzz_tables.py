@@ -7,6 +7,7 @@ import decimal
 import gzip
 import io
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import zstandard
 
-from maskrank.tables import TableError, load_table, select_columns
+from maskrank.tables import ModelColumns, TableError, load_table, open_large, read_batches, select_columns
 
 Case = Callable[[], tuple[str, str]]
 MEMORY = 800 * 10**6  # bytes that a table may take
 N = 30
+KINDS = {"a": "numeric", "b": "categorical"}  # of the columns of a model
+LARGE = (".csv", ".tsv", ".parquet", ".folder", ".feather", ".npy")  # what can be read in batches
 
 _WORDS = ["", " ", "nan", "NA", "1e999", "-1e999", "9" * 400, "0x1F", "1,5", "1.234,5", "'", '"', '""', "\t", "=1+1"]
 _WORDS += ["\ufeff", "\u202e", "é", "💥", "yes", "no", "2024-01-31", "31.02.2024", "99999999999999999999", "5e-324"]
@@ -31,7 +34,9 @@ _BYTES = [b"\0", b"\xff", b"\xfe\xff", b"\r", b"\n", b"\r\n", b'"', b",", b"\xef
 
 
 def prepare(folder: Path) -> None:
-    """Nothing is shared by the cases."""
+    """A folder with a good file beside that of a case."""
+    (folder / "table.folder").mkdir(exist_ok=True)
+    (folder / "table.folder" / "a.parquet").write_bytes(_plain_parquet(np.random.default_rng(0)))
 
 
 def draw(rng: np.random.Generator, folder: Path) -> tuple[str, Case]:
@@ -41,25 +46,30 @@ def draw(rng: np.random.Generator, folder: Path) -> tuple[str, Case]:
     content, kind = _MAKERS[name](rng)
     if kind == "any" and rng.random() < 0.5:
         content, kind = mutated(content, rng), "mutated"
-    path.write_bytes(content)
+    file = path / "b.parquet" if name == ".folder" else path
+    file.unlink(missing_ok=True)  # a file that is overwritten is flushed to disk, which takes longer than the case
+    file.write_bytes(content)
     target = {".npy": "x1"}.get(name, "y")
-    options = _options(rng)
-    return f"{name[1:]}, {kind}", lambda: read(path, target, options)
+    options, way = _options(rng), int(rng.integers(3))
+    return f"{name[1:]}, {kind}", lambda: read(path, target, options, way)
 
 
-def read(path: Path, target: str, options: dict[str, Any]) -> tuple[str, str]:
-    """Read a table to fit and to predict: it is read, or refused in lines that name it."""
+def read(path: Path, target: str, options: dict[str, Any], way: int | None = None) -> tuple[str, str]:
+    """Read a table to fit and in one other way, or in all: it is read, or refused in lines that name it."""
+    others = [
+        lambda: select_columns(str(path), KINDS, limit=MEMORY),
+        lambda: list(read_batches(str(path), ModelColumns(KINDS), 20_000, 7) or []),
+        lambda: [batch.frame() for batch in open_large(path).batches()] if path.suffix in LARGE else None,
+    ]
     outcomes = []
-    for way in (
-        lambda: load_table(str(path), target=target, memory=MEMORY, **options),
-        lambda: select_columns(str(path), {"a": "numeric", "b": "categorical"}, limit=MEMORY),
-    ):
+    fitted = partial(load_table, str(path), target=target, memory=MEMORY, **options)
+    for call in [fitted, *(others if way is None else [others[way]])]:
         try:
-            way()
+            call()
             outcomes.append("read")
         except TableError as error:
             lines = str(error).split("\n")
-            if not all(line.startswith(f"{path}: ") and len(line) < 2_000 for line in lines):
+            if not all(line.startswith((f"{path}: ", f"{path}/")) and len(line) < 2_000 for line in lines):
                 return "traceback", f"an odd message: {str(error)[:200]}"
             outcomes.append("refused")
     return outcomes[0], ""
@@ -159,13 +169,17 @@ _COLUMNS: list[Callable[[np.random.Generator], pa.Array]] = [
 
 
 def _parquet(rng: np.random.Generator) -> tuple[bytes, str]:
+    if rng.random() < 0.3:
+        return _plain_parquet(rng), "any"
     stream = io.BytesIO()
-    rare = rng.random() < 0.7
-    table = (
-        _columns(rng) if rare else pa.table({"a": rng.normal(size=N), "b": rng.normal(size=N), "y": np.arange(N) % 2})
-    )
-    pq.write_table(table, stream)
-    return stream.getvalue(), "of rare types" if rare and rng.random() < 0.6 else "any"
+    pq.write_table(_columns(rng), stream)
+    return stream.getvalue(), "of rare types" if rng.random() < 0.6 else "any"
+
+
+def _plain_parquet(rng: np.random.Generator) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"a": rng.normal(size=N), "b": rng.normal(size=N), "y": np.arange(N) % 2}), stream)
+    return stream.getvalue()
 
 
 def _feather(rng: np.random.Generator) -> tuple[bytes, str]:
@@ -239,10 +253,18 @@ def _npy(rng: np.random.Generator) -> tuple[bytes, str]:
 
 
 def _xlsx(rng: np.random.Generator) -> tuple[bytes, str]:
+    return _workbook(int(rng.integers(32))), "any"
+
+
+@cache
+def _workbook(seed: int) -> bytes:
+    """One of a few, as they take long to write."""
     stream = io.BytesIO()
-    frame = pd.DataFrame({"a": rng.normal(size=5), "b": [1, "x", None, True, 2.5], "y": [0, 1, 0, 1, 0]})
-    frame.to_excel(stream, index=False)
-    return stream.getvalue(), "any"
+    cells: list[Any] = [1, "x", None, True, 2.5, "1,5", "2024-01-31", -7, "", 1e300]
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=10), "b": rng.permutation(np.array(cells, dtype=object))})
+    frame.assign(y=np.arange(10) % 2).to_excel(stream, index=False)
+    return stream.getvalue()
 
 
 _MAKERS: dict[str, Callable[[np.random.Generator], tuple[bytes, str]]] = {
@@ -251,6 +273,7 @@ _MAKERS: dict[str, Callable[[np.random.Generator], tuple[bytes, str]]] = {
     ".csv.gz": _packed(gzip.compress),
     ".csv.zst": _packed(zstandard.ZstdCompressor().compress),
     ".parquet": _parquet,
+    ".folder": _parquet,
     ".feather": _feather,
     ".npz": _npz,
     ".npy": _npy,

@@ -2,10 +2,11 @@
 
 Usage: python benchmarks/kills.py SECTION [--seeds N] [--tag 0] [--out FILE.md]
 
-kills  fits of six kinds, each killed three times at random moments of its course and then left to end
-cost   CPU time that goes into keeping states, in one run of each kind
+kills    fits of six kinds, each killed three times at random moments of its course and then left to end
+outputs  model files, outputs of rank and of a study, while they are made and written
+cost     CPU time that goes into keeping states, in one run of each kind
 
-``--seeds`` is the number of fits (kills), or of runs of each kind (cost).
+``--seeds`` is the number of fits (kills), of kills (outputs), or of runs of each kind (cost).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import sections
+from kill_outputs import outputs
 from score_tools import Options, Section, Verdict
 
 from maskrank import DualNetClassifier, DualNetRegressor, ImageCNN
@@ -224,7 +226,7 @@ def _timed(call: Callable[..., Any], spent: list[float]) -> Callable[..., Any]:
     return timed
 
 
-SECTIONS: sections.Sections = {"kills": (kills, 20), "cost": (cost, 2)}
+SECTIONS: sections.Sections = {"kills": (kills, 20), "outputs": (outputs, 200), "cost": (cost, 2)}
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

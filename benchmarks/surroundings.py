@@ -1,6 +1,6 @@
 """What do the commands do where memory, disk or streams are missing? Each must work, or say in one line why not.
 
-Usage: python benchmarks/surroundings.py [--seconds S] [--out FILE.md]
+Usage: python benchmarks/surroundings.py [--seconds S] [--commands ...] [--only ...] [--out FILE.md]
 
 Needs Linux, and the rights to mount a file system in memory; without them the two lines of disks are left out.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,7 @@ SURROUNDINGS = {
     "no HOME": "env -u HOME MASKRANK",
     "HOME not there": "HOME=/nowhere MASKRANK",
 }
+WIDE = "wide tables"
 DISKS = {"disk of 64 kB": "size=64k", "read-only disk": "ro"}
 
 
@@ -112,6 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=300.0, help="the most that a command may take")
     parser.add_argument("--commands", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
+    parser.add_argument("--only", nargs="*", default=[*SURROUNDINGS, WIDE], choices=[*SURROUNDINGS, WIDE])
     parser.add_argument("--out", type=Path)
     given, began = parser.parse_args(), time.perf_counter()
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -119,18 +122,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         prepare(place)
-        for name in SURROUNDINGS:
+        for name in [name for name in SURROUNDINGS if name in given.only]:
             row = [name]
             for command in given.commands:
                 words = COMMANDS[command].format(data=place / "data.csv", model=place / "model.maskrank")
                 row.append(tried(name, words, place, given.seconds))
             rows.append(row)
             print(row, file=sys.stderr, flush=True)
-        wide = [["rows × columns in 1.5 GB", "rank"], *wide_tables(place, given.seconds)]
-    words = f"python benchmarks/surroundings.py --commands {' '.join(given.commands)}"
+        wide = [
+            ["rows × columns in 1.5 GB", "rank"],
+            *(wide_tables(place, given.seconds) if WIDE in given.only else []),
+        ]
+    options = {"--commands": (given.commands, COMMANDS), "--only": (given.only, [*SURROUNDINGS, WIDE])}
+    chosen = [shlex.join([option, *some]) for option, (some, every) in options.items() if list(some) != list(every)]
+    words = " ".join(["python benchmarks/surroundings.py", *chosen])
     minutes = (time.perf_counter() - began) / 60
     made = f"`{words}`\n\nCommit {commit()}, Python {platform.python_version()}, {minutes:.1f} minutes."
-    text = f"{made}\n\n{table(rows)}\n\n{table(wide)}\n"
+    text = "\n\n".join([made, *(table(found) for found in (rows, wide) if len(found) > 1)]) + "\n"
     print(text)
     if given.out is not None:
         with given.out.open("a", encoding="utf-8") as file:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from maskrank.files import check_distinct, check_writable, write_atomically
+from maskrank.tables import open_large
 
 SLOW_WRITE = """
 import sys, time
@@ -92,6 +95,42 @@ def test_an_output_may_not_fall_on_what_is_read(tmp_path: Path) -> None:
     check_distinct([str(data)], [new])
     with pytest.raises(ValueError, match="would be a part of the table"):
         check_distinct([str(tmp_path)], [str(tmp_path / "new.parquet")])
+
+
+SLOW_READING = """
+import sys, time
+from maskrank.tables import open_large
+table = open_large(sys.argv[1])
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_folders_of_a_killed_process_are_removed_and_those_of_another_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / "maskrank-analysis.scratch"
+    own.mkdir()
+    (own / "mine.csv").write_text("a,b\n1,2\n")
+    words = [sys.executable, "-c", SLOW_READING, str(own / "mine.csv")]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    (left,) = set(tmp_path.iterdir()) - {own}
+    table = open_large(own / "mine.csv")
+    assert left.exists()  # the other process is at work
+    process.kill()
+    process.communicate()
+    assert left.exists()
+    again = open_large(own / "mine.csv")
+    assert not left.exists()
+    assert len(list(tmp_path.iterdir())) == 3
+    del table, again
+    gc.collect()
+    assert list(tmp_path.iterdir()) == [own]
+    assert [file.name for file in own.iterdir()] == ["mine.csv"]
 
 
 def test_text_that_utf8_does_not_have_is_spelled_out(tmp_path: Path) -> None:

@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from maskrank.locks import try_lock
 
 _PARTS = (".parquet", ".arrow", ".feather")  # files of a folder that are parts of a table
 _LONGEST = 255  # bytes of a name, where the system does not tell
@@ -117,7 +114,7 @@ def _temporary(target: Path) -> tuple[int, str]:
     """A new file beside the target, locked for as long as it is open."""
     while True:
         handle, temporary = tempfile.mkstemp(prefix=_prefix(target), suffix=".part", dir=target.parent)
-        if _locked(handle):
+        if try_lock(handle) is not False:
             with suppress(OSError):
                 if os.path.samestat(os.fstat(handle), Path(temporary).stat()):
                     return handle, temporary
@@ -136,23 +133,10 @@ def _remove_unlocked(file: Path) -> None:
     with suppress(OSError):
         handle = os.open(file, os.O_RDWR)
         try:
-            if fcntl is not None and _locked(handle):
+            if try_lock(handle):
                 os.unlink(file)
         finally:
             os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    """Lock a file; whether no other process holds its lock."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def _prefix(target: Path) -> str:

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
 from datetime import time
@@ -175,6 +176,37 @@ def test_texts_that_a_file_holds_once_count_in_every_row(tmp_path: Path) -> None
     pq.write_table(pa.table({"a": np.arange(1_000) % 7, "b": texts, "y": np.arange(1_000) % 2}), tmp_path / "t.parquet")
     assert (tmp_path / "t.parquet").stat().st_size < 100_000
     assert "100 MB or more" in refused(tmp_path / "t.parquet", memory=200 * MEGABYTE)
+
+
+def test_texts_of_a_large_file_count_in_every_row(tmp_path: Path) -> None:
+    texts = pa.DictionaryArray.from_arrays(np.arange(200) % 2, ["v" * 40 * MEGABYTE, "w" * 30 * MEGABYTE])
+    table = pa.table({"a": np.arange(200) % 7, "b": texts, "y": np.arange(200) % 2})
+    settings = {"compression": "none", "store_schema": False, "dictionary_pagesize_limit": 100 * MEGABYTE}
+    pq.write_table(table, tmp_path / "t.parquet", **settings)
+    assert (tmp_path / "t.parquet").stat().st_size > 70 * MEGABYTE
+    assert "7 GB or more" in refused(tmp_path / "t.parquet", memory=1_000 * MEGABYTE)
+
+
+def test_a_limit_that_is_too_low_is_told_before_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"x{i}" for i in range(30)]
+    table = pa.table({name: np.arange(10_000) for name in names} | {"t": ["x" * 9_000] * 10_000, "y": [0, 1] * 5_000})
+    pq.write_table(table, tmp_path / "t.parquet")
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", None)
+    with pytest.raises(ValueError, match="50 MB are too little for a table of 32 columns: at least"):
+        load_table(str(tmp_path / "t.parquet"), target="y", memory=50 * MEGABYTE)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_threads_that_can_not_be_had_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    path = written(tmp_path, suffix)
+
+    def fails(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    assert "there is not enough memory for the threads that read it" in refused(path)
+    with pytest.raises(TableError, match="for the threads"):
+        open_large(path)
 
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Each function takes the fits, the data sets and a folder, and writes PNG files; 
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskrank.datasets import Dataset
+from maskrank.files import write_atomically
 from maskrank.plots import draw_band, draw_map
 from maskrank.study.names import OURS
 from maskrank.study.protocol import uses_all_features
@@ -45,7 +47,7 @@ def ranking_bars(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
             _bars(axes, smallest, datasets[str(data)])
             score = f"{smallest['score'].mean():.3f} ± {smallest['score'].std(ddof=0):.3f}"
             axes.set_title(f"{method}: {score}", fontsize=9)
-        figure.savefig(out / f"ranking_{data}.png", dpi=_DPI)
+        save_png(figure, out / f"ranking_{data}.png")
 
 
 def _bars(axes: Axes, fits: pd.DataFrame, data: Dataset) -> None:
@@ -82,7 +84,7 @@ def importance_maps(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
                 axes = figure.add_subplot(len(methods), len(backgrounds), 1 + row * len(backgrounds) + column)
                 draw_map(axes, np.array(first["scores"]), chosen, shape, background)
                 axes.set_title(f"{method} {title}".strip(), fontsize=9)
-        figure.savefig(out / f"maps_{data}.png", dpi=_DPI)
+        save_png(figure, out / f"maps_{data}.png")
 
 
 def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
@@ -101,7 +103,7 @@ def size_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
     figure.legend(
         list(lines.values()), list(lines), loc="outside lower center", ncols=len(lines), fontsize=8, frameon=False
     )
-    figure.savefig(out / "sizes.png", dpi=_DPI)
+    save_png(figure, out / "sizes.png")
 
 
 def _curve(axes: Axes, method: str, fits: pd.DataFrame, number: int) -> None:
@@ -132,7 +134,7 @@ def loss_curves(fits: pd.DataFrame, datasets: Datasets, out: Path) -> None:
             axes.set_title(f"{data}, s = {size}: {title}", fontsize=8)
             axes.tick_params(labelsize=7)
             axes.grid(alpha=0.3)
-    figure.savefig(out / "losses.png", dpi=_DPI)
+    save_png(figure, out / "losses.png")
 
 
 FIGURES: dict[str, Callable[[pd.DataFrame, Datasets, Path], None]] = {
@@ -150,3 +152,10 @@ def new_figure(width: float, height: float) -> Figure:
     except ImportError as error:
         raise ValueError("matplotlib is not installed: pip install 'maskrank[study]' brings it") from error
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_png(figure: Figure, path: Path) -> None:
+    """Write a picture, whole or not at all."""
+    stream = BytesIO()
+    figure.savefig(stream, dpi=_DPI)
+    write_atomically(path, stream.getvalue())

@@ -18,7 +18,7 @@ from maskrank.baselines import make_baseline
 from maskrank.datasets import Problem, make_ring, make_ring_xor, make_ring_xor_sum, make_xor_pair
 from maskrank.estimators import DualNetClassifier
 from maskrank.files import write_atomically
-from maskrank.study.figures import new_figure
+from maskrank.study.figures import new_figure, save_png
 from maskrank.study.markdown import table
 from maskrank.study.metrics import auprc, best_p
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs, written
@@ -172,4 +172,4 @@ def _plot(fits: pd.DataFrame, path: Path) -> None:
         if place == 1:
             axes.set_ylabel("best-p, %")
             axes.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    save_png(figure, path)

@@ -17,6 +17,7 @@ from maskrank.tables.packed import check_archive
 from maskrank.tables.text import Reading, require_unique
 
 _NAMES = ("X", "y", "feature_names")
+_LAST_CHARACTER = 0x10FFFF
 _LONGEST = 1 << 20  # bytes of one value of a target or of a name
 
 Array = NDArray[Any]
@@ -97,13 +98,10 @@ def _plain(name: str, array: Array, where: str) -> Array:
     if kind in "biuf":
         return plain_numbers(array)
     if kind == "U":
-        try:
-            "".join(array.ravel().tolist()).encode()
-        except UnicodeEncodeError as error:
-            raise TableError(
-                f"{where}: {name} holds characters that no text has; numbers or text are needed"
-            ) from error
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        if not _is_text(native):
+            raise TableError(f"{where}: {name} holds characters that no text has; numbers or text are needed")
+        return native
     if kind == "S":
         try:
             text: Array = np.strings.decode(array, "utf-8")
@@ -119,6 +117,12 @@ def _plain(name: str, array: Array, where: str) -> Array:
         except ValueError:  # a date beyond those that frames hold
             pass
     raise TableError(f"{where}: {name} holds values of type {_shown(array.dtype)}; numbers or text are needed")
+
+
+def _is_text(array: Array) -> bool:
+    """Whether all characters are such as Unicode has; NumPy looks at none of them."""
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint32) if array.dtype.itemsize else np.empty(0, np.uint32)
+    return not ((codes > _LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))).any()
 
 
 def _names(given: Array | None, width: int, where: str) -> list[str]:

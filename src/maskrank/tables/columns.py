@@ -19,6 +19,7 @@ _LONGEST_OPTIONS = 1_000  # characters of their names
 _MOST_DROPPED = 50  # columns that can reasonably be left out by options
 
 
+@np.errstate(invalid="ignore")  # some NaN of 32 bits "signal" where they become 64
 def typed_columns(
     reading: Reading, names: Sequence[str], wanted: Mapping[str, str], orders: Mapping[str, bool] | None = None
 ) -> tuple[pd.DataFrame, Remarks]:

@@ -87,10 +87,13 @@ def _write_parts(layout: Layout, texts: set[str], folder: Path) -> dict[str, set
     places = [place for place, name in enumerate(layout.header) if name in texts]
     n_parts = 0
     for part in parsed_parts(layout, dtype=dict.fromkeys(places, str)):
-        for name in layout.header:
-            kinds[name].add("string" if name in texts else _kind(part[name]))
+        found = {name: "string" if name in texts else _kind(part[name]) for name in layout.header}
+        for name, kind in found.items():
+            kinds[name].add(kind)
         if part[layout.header[-1]].isna().any():
             kinds[layout.header[-1]].add("gaps")
+        odd = [name for name, kind in found.items() if kind == "other" and part[name].dtype == object]
+        part = part.astype(dict.fromkeys(odd, str))  # of numbers beyond 64 bits, which are read again as text
         pq.write_table(pa.Table.from_pandas(part, preserve_index=False), folder / f"part-{n_parts:06}.parquet")
         n_parts += 1
     if not n_parts:

@@ -21,8 +21,10 @@ from maskrank.tables.parquet import check_texts
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.scratch import Scratch
 from maskrank.tables.text import require_unique
+from maskrank.tables.threads import require_threads
 from maskrank.tables.unchanged import Unchanged
 
+_SMALL = 1 << 26  # bytes of a file that is looked at before it is read
 _BATCH = 1 << 22  # values of a batch
 _FORMATS = {".parquet": "parquet", ".arrow": "ipc", ".feather": "ipc"}
 
@@ -49,14 +51,15 @@ class Piece:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a table: the number of the first one, and a pyarrow.RecordBatch."""
+    """Some rows of a table: the number of the first one, a pyarrow.RecordBatch, and what messages call the table."""
 
     start: int
     values: Any
+    table: str
 
     def frame(self) -> pd.DataFrame:
         """The same in pandas."""
-        return as_frame(self.values)
+        return joined_frame([self.values], self.table)
 
 
 class LargeTable:
@@ -78,6 +81,8 @@ class LargeTable:
         Of the columns.
     n_rows, n_bytes : int
         In all; bytes on disk.
+    files : list of Path
+        That hold it.
     """
 
     def __init__(
@@ -88,12 +93,13 @@ class LargeTable:
         folder: Scratch | None = None,
     ) -> None:
         self.name, self.schema, self._pieces, self._folder = name, schema, tuple(pieces), folder
-        self.names = [str(column) for column in schema.names]
+        self.names = list(_types(schema, name))
         self.n_rows = sum(piece.n_rows for piece in pieces)
         require_unique(self.names, name)
         if not self.n_rows:
             raise TableError(f"{name}: the table has no rows")
-        self._files = Unchanged({piece.path for piece in pieces if piece.path is not None})
+        self.files = sorted({piece.path for piece in pieces if piece.path is not None})
+        self._files = Unchanged(self.files)
         self.n_bytes = self._files.n_bytes
 
     def batches(
@@ -115,6 +121,7 @@ class LargeTable:
         TableError
             A file changed since the table was opened, or is damaged.
         """
+        require_threads(self.name)
         wanted = self.names if columns is None else list(columns)
         height = max(1, _BATCH // max(1, len(wanted)))
         order = np.arange(len(self._pieces)) if shuffled is None else shuffled.permutation(len(self._pieces))
@@ -123,7 +130,7 @@ class LargeTable:
             start = piece.start
             for values in self._read(piece, wanted, height):
                 if values.num_rows:
-                    yield Batch(start, values)
+                    yield Batch(start, values, self.name)
                 start += values.num_rows
                 done += values.num_rows
                 told(self.n_bytes * done // self.n_rows, self.n_bytes)
@@ -139,9 +146,13 @@ class LargeTable:
                 yield values
         except Exception as error:  # pyarrow has many kinds of its own
             self._files.check(files)
-            if isinstance(error, TableError | PermissionError | MemoryError):
+            if isinstance(error, TableError | PermissionError):
                 raise
             where = piece.path or self.name
+            if isinstance(error, MemoryError):
+                raise TableError(
+                    f"{where}: needs more memory than there is, or is damaged: {first_line(error)}"
+                ) from error
             raise TableError(f"{where}: is damaged, or not what it seems: {first_line(error)}") from error
         self._files.check(files)
 
@@ -156,16 +167,7 @@ class LargeTable:
             n_bytes += batch.values.nbytes
             if limit is not None:
                 require_room(self.name, n_bytes, limit)
-        return self._named(lambda: joined_frame(kept))
-
-    def _named(self, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """A frame; where pandas has no such type of a column, an error that says so."""
-        try:
-            return make()
-        except (TableError, MemoryError):
-            raise
-        except Exception as error:
-            raise TableError(f"{self.name}: can't be read: {first_line(error)}") from error
+        return joined_frame(kept, self.name)
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str] | None = None, told: Told = untold) -> pd.DataFrame:
         """Some rows, by their sorted numbers, in one pass over the table."""
@@ -174,19 +176,26 @@ class LargeTable:
             first, last = np.searchsorted(rows, [batch.start, batch.start + batch.values.num_rows])
             if last > first:
                 kept.append(batch.values.take(rows[first:last] - batch.start))
-        return self._named(lambda: joined_frame(kept))
+        return joined_frame(kept, self.name)
 
 
-def joined_frame(batches: Sequence[Any]) -> pd.DataFrame:
-    """Record batches as one frame."""
+def joined_frame(batches: Sequence[Any], name: str) -> pd.DataFrame:
+    """Record batches of a table as one frame, without what their metadata says of an index.
+
+    Raises
+    ------
+    TableError
+        pandas has no such type of a column.
+    """
     import pyarrow as pa
 
-    return as_frame(pa.Table.from_batches(batches))
-
-
-def as_frame(values: Any) -> pd.DataFrame:
-    """A record batch or table of pyarrow in pandas, without what its metadata says of an index."""
-    frame: pd.DataFrame = values.replace_schema_metadata(None).to_pandas(date_as_object=False)
+    try:
+        table = pa.Table.from_batches(batches).replace_schema_metadata(None)
+        frame: pd.DataFrame = table.to_pandas(date_as_object=False)
+    except MemoryError:
+        raise
+    except Exception as error:  # pyarrow and pandas have many kinds of their own
+        raise TableError(f"{name}: can't be read: {first_line(error)}") from error
     frame.columns = [str(name) for name in frame.columns]
     return frame
 
@@ -222,9 +231,15 @@ def open_path(path: Path, limit: int | None = None) -> LargeTable:
     kind = kinds.pop()
     dataset = open_dataset([str(file) for file in files], kind, base=path if path.is_dir() else path.parent)
     if kind == "parquet" and limit is not None:
-        for file in files:
-            check_texts(file, limit)
+        check_small(files, limit)
     return of_dataset(dataset, str(path))
+
+
+def check_small(files: Sequence[Path], limit: int) -> None:
+    """Refuse small files of Parquet whose texts do not fit into memory; of large ones, batches are looked at."""
+    for file in files:
+        if file.stat().st_size <= _SMALL:
+            check_texts(file, limit)
 
 
 def _is_part(file: Path, folder: Path) -> bool:
@@ -270,6 +285,7 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     folder : Scratch, optional
         Of its files, removed with the table.
     """
+    require_threads(name)
     fragments = list(dataset.get_fragments())
     if checked:
         _check_schemas(fragments)
@@ -310,9 +326,9 @@ def _check_schemas(fragments: Sequence[Any]) -> None:
     """Refuse files whose columns, or types of columns, are others than those of the first file."""
     if len(fragments) < 2 or not hasattr(fragments[0], "path"):
         return
-    first = {field.name: field.type for field in fragments[0].physical_schema}
+    first = _types_of_file(fragments[0])
     for fragment in fragments[1:]:
-        own = {field.name: field.type for field in fragment.physical_schema}
+        own = _types_of_file(fragment)
         for name in first:
             if name not in own:
                 raise TableError(f"{fragment.path}: lacks the column {name!r} of {fragments[0].path}")
@@ -324,6 +340,25 @@ def _check_schemas(fragments: Sequence[Any]) -> None:
         for name in own:
             if name not in first:
                 raise TableError(f"{fragment.path}: has a column {name!r}, which {fragments[0].path} lacks")
+
+
+def _types_of_file(fragment: Any) -> dict[str, Any]:
+    """The columns of a file of a folder."""
+    try:
+        schema = fragment.physical_schema
+    except (PermissionError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow has many kinds of its own
+        raise TableError(f"{fragment.path}: is damaged: {first_line(error)}") from error
+    return _types(schema, fragment.path)
+
+
+def _types(schema: Any, where: str) -> dict[str, Any]:
+    """Types of columns by their names."""
+    try:
+        return {str(field.name): field.type for field in schema}
+    except UnicodeDecodeError as error:
+        raise TableError(f"{where}: the name of a column is no UTF-8 text") from error
 
 
 def _open_array(path: Path) -> LargeTable:

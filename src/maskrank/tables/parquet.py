@@ -14,10 +14,10 @@ import pandas as pd
 from maskrank.tables.errors import TableError, first_line
 from maskrank.tables.memory import require_room
 from maskrank.tables.progress import Told, untold
+from maskrank.tables.threads import require_threads
 from maskrank.tables.unchanged import Unchanged
 
 _CELL = 8  # bytes
-_SMALL = 1 << 26  # bytes of a file that is looked at before it is read
 _TEXTS = ("string", "large_string", "binary", "large_binary")
 _AT_ONCE = 1 << 21  # values that are read in one go
 _MOST_OTHERS = 64  # columns beside those of the array; with more of them, a frame is made in the usual way
@@ -40,6 +40,7 @@ def read_parquet(path: Path, told: Told = untold, limit: int | None = None) -> p
         It is no such file, it changed while it was read, or it does not fit into memory.
     """
     pq = parquet_reader(str(path))
+    require_threads(str(path))
     try:
         with Unchanged([path]) as files, pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
             if limit is not None:
@@ -54,12 +55,10 @@ def read_parquet(path: Path, told: Told = untold, limit: int | None = None) -> p
 
 
 def check_texts(path: Path, limit: int) -> None:
-    """Refuse a small file of texts that are too many, or too long, for memory; of a large one, batches are looked at.
+    """Refuse a file of texts that are too many, or too long, for memory.
 
     A file may hold a text once that stands in every row: it is read as such, and its length counted for each of them.
     """
-    if path.stat().st_size > _SMALL:
-        return
     try:
         _check_texts(path, limit)
     except (PermissionError, TableError, MemoryError):
@@ -81,9 +80,9 @@ def _check_texts(path: Path, limit: int) -> None:
     with pq.ParquetFile(path, memory_map=False, pre_buffer=False, read_dictionary=texts) as file:
         for group in range(facts.num_row_groups):
             declared = sum(facts.row_group(group).column(i).total_uncompressed_size for i in range(facts.num_columns))
-            require_room(str(path), declared, limit)
-            for column in file.read_row_group(group, columns=texts, use_threads=False).columns:
-                for chunk in column.chunks:
+            require_room(str(path), max(declared, _CELL * facts.row_group(group).num_rows), limit)
+            for name in texts:  # one by one, so that little is held
+                for chunk in file.read_row_group(group, columns=[name], use_threads=False).column(0).chunks:
                     chunk.validate(full=True)
                     lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
                     n_bytes += pc.sum(lengths).as_py() or 0

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from maskrank.tables.conversion import convert_csv
 from maskrank.tables.decimals import is_text, read_numbers
 from maskrank.tables.files import is_plain_text
-from maskrank.tables.large import LargeTable, is_large_file, open_path
-from maskrank.tables.memory import PROCESS, bytes_in_memory, fits_in_memory, sample_rows
+from maskrank.tables.large import LargeTable, check_small, is_large_file, open_path
+from maskrank.tables.memory import bytes_in_memory, fits_in_memory, sample_rows
 from maskrank.tables.paths import is_standard_input, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.sampling import draw_rows
@@ -86,6 +86,8 @@ def read_sample(
         return None
     table, separator = opened
     size = sample_rows(limit, table.n_rows, len(table.names), "--memory")
+    if separator is None:
+        check_small([file for file in table.files if file.suffix.lower() == ".parquet"], limit)
     return Sample.draw(table, size, seed, separator=separator, told=told)
 
 
@@ -104,7 +106,7 @@ def open_large(
         return None if fits_in_memory(cells, limit) else convert_csv(path, texts, told)
     if not (is_large_file(path) or path.suffix.lower() == ".parquet"):
         return None
-    table = open_path(path, max(limit, PROCESS))  # a lower limit is refused where it is known what is needed
+    table = open_path(path)
     return None if fits_in_memory(table.n_rows * len(table.names), limit) else (table, None)
 
 
