@@ -27,6 +27,15 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture
+def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fits without a budget of their own, as those of the command line, end after a few batches."""
+    from maskrank.core.config import DEFAULT, PRESETS
+
+    quick = {"max_batches": 24, "phase1_batches": 16, "calibration__steps": 24, "predictor__cycles": (24,)}
+    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
