@@ -49,15 +49,6 @@ def generated() -> set[str]:
     return {file for name in making.names() for file in making.outputs(name)} | {making.HELP}
 
 
-@pytest.fixture
-def few_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fits that end after a few batches: enough to see that the code of a page runs."""
-    from maskrank.core.config import PRESETS
-
-    quick = {"max_batches": 24, "phase1_batches": 16, "calibration__steps": 24, "predictor__cycles": (24,)}
-    monkeypatch.setitem(PRESETS, "default", PRESETS["default"].using(**quick))
-
-
 @pytest.mark.parametrize(
     "name",
     [

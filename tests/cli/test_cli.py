@@ -19,6 +19,8 @@ from maskrank.datasets.catalogue import PUBLIC
 from maskrank.datasets.loading import SYNTHETIC
 from maskrank.terminal import demo
 
+pytestmark = pytest.mark.usefixtures("few_batches")
+
 runner = CliRunner()
 
 
@@ -30,15 +32,6 @@ def run(*arguments: object, code: int = 0, stdin: str | None = None) -> tuple[st
         assert all(line.startswith("maskrank: ") for line in result.stderr.strip().splitlines())
         assert "Traceback" not in result.stderr
     return result.stdout, result.stderr
-
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line has no budget of batches; the tests take a small one."""
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 @pytest.fixture(scope="module")

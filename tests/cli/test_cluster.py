@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
-from maskrank.core.config import DEFAULT, PRESETS
 from maskrank.datasets import make_orange_skin
 from maskrank.parallel.fits import ClusterLostError, Fits
 
@@ -84,11 +83,10 @@ class Lost(Fits):
         raise ClusterLostError("the Dask scheduler does not answer any more")
 
 
+@pytest.mark.usefixtures("few_batches")
 def test_what_is_finished_is_given_when_the_cluster_is_lost(
     table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = DEFAULT.using(max_batches=24, phase1_batches=16, predictor__cycles=(20,))
-    monkeypatch.setitem(PRESETS, "default", quick)
     monkeypatch.setattr("maskrank.parallel.repeats.start_fits", lambda work, tasks, n_jobs: Lost(tasks))
     words = ["rank", table, "--target", "y", "--size", "4", "--repeats", "3", "--jobs", "1", "-q"]
     done = CliRunner().invoke(app, [*words, "--json", str(tmp_path / "r.json")])

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 
 from maskrank.cli import app
 
+pytestmark = pytest.mark.usefixtures("few_batches")
+
 NASTY = [
     *(
         "=1+1",
@@ -33,15 +35,6 @@ NASTY = [
     *("عمر المريض", "גובה", "👩‍👩‍👧 🎉", "x" * 300, "a  b", "a,b;c", "a|b", "back\\slash", "$HOME `id`", "café"),
     *("%s {0}", "NaN", "self"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line has no budget of batches; the tests take a small one."""
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 @pytest.fixture

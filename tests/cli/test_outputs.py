@@ -21,13 +21,7 @@ from maskrank.cli.outputs import Outputs
 from maskrank.datasets import make_xor
 from maskrank.files import write_atomically
 
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
+pytestmark = pytest.mark.usefixtures("few_batches")
 
 
 @pytest.fixture(scope="module")

@@ -15,17 +15,10 @@ from typer.testing import CliRunner
 from maskrank import DualNetClassifier
 from maskrank.cli import app
 
+pytestmark = pytest.mark.usefixtures("few_batches")
+
 N = 120
 MADE = inspect.signature(DualNetClassifier).parameters
-
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line has no budget of batches; the tests take a small one."""
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 60, "phase1_batches": 40, "predictor__cycles": (20,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 def call(*arguments: object, code: int = 0) -> tuple[str, str]:

@@ -14,16 +14,9 @@ from typer.testing import CliRunner
 
 from maskrank.cli import app
 
+pytestmark = pytest.mark.usefixtures("few_batches")
+
 N = 240
-
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line has no budget of batches; the tests take a small one."""
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
 
 
 def call(*arguments: object, code: int = 0) -> tuple[str, str]:

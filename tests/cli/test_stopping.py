@@ -20,7 +20,7 @@ from maskrank.datasets import make_xor
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of a terminal")
 
-QUICK = {"max_batches": 320, "phase1_batches": 200, "predictor__cycles": (100,)}
+QUICK = {"max_batches": 24, "phase1_batches": 16, "calibration__steps": 24, "predictor__cycles": (24,)}
 PROGRAM = f"""
 import hashlib, os, signal, sys, threading, time
 from maskrank import interrupts
@@ -139,12 +139,10 @@ class Stop(Callback):
         ("predict", "the features are chosen and scored, the predictor is not made"),
     ],
 )
+@pytest.mark.usefixtures("few_batches")
 def test_rank_keeps_what_the_stages_left(
     phase: str, finished: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**{**QUICK, "max_batches": 400}))
     monkeypatch.setattr("maskrank.cli.voice.Stages", lambda tell: Stop(phase))
     files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html")}
     asked = ["--json", files["json"], "--csv", files["csv"], "--report", files["html"]]

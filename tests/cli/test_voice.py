@@ -13,13 +13,7 @@ from maskrank.cli import app
 from maskrank.core.recorder import STAGES, Callback, Progress
 from maskrank.datasets import make_xor
 
-
-@pytest.fixture(autouse=True)
-def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    from maskrank.core.config import DEFAULT, PRESETS
-
-    quick = {"max_batches": 240, "phase1_batches": 160, "predictor__cycles": (60,)}
-    monkeypatch.setitem(PRESETS, "default", DEFAULT.using(**quick))
+pytestmark = pytest.mark.usefixtures("few_batches")
 
 
 @pytest.fixture
@@ -52,13 +46,13 @@ def test_rank_tells_of_table_stages_and_settings_when_asked(table: str) -> None:
         "left out as asked: 'note'",
         "constant, so never chosen before others: 'same'",
         "stage propose: ",
-        "stage explore: 160 batches, ",
-        "stage search: 80 batches, ",
+        "stage explore: 16 batches, ",
+        "stage search: 8 batches, ",
         "stage tournament: ",
         "stage predict: ",
         "settings: preset=default seed=0 ",
-        " max_batches=240 ",
-        " predictor.cycles=60 ",
+        " max_batches=24 ",
+        " predictor.cycles=24 ",
         " tournament.enabled=True ",
     ):
         assert part in said
@@ -93,10 +87,10 @@ def test_demo_tells_of_its_three_fits(tmp_path: Path) -> None:
 
 
 def test_a_study_tells_of_each_fit(tmp_path: Path) -> None:
-    asked = ("study", "synthetic", "--quick", "--methods", "lasso", "--out")
-    _, said = call(*asked, str(tmp_path / "told"), "-v")
+    asked = ("study", "synthetic", "--quick", "--methods", "lasso", "--out", str(tmp_path / "out"))
+    _, said = call(*asked, "-v")
     assert "data regression, method lasso, size 5, seed 0, fold 0: mse " in said
-    _, said = call(*asked, str(tmp_path / "quiet"), "--quiet")
+    _, said = call(*asked, "--quiet", "--resume")
     assert said == ""
 
 

@@ -8,17 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
-from maskrank.core.config import DEFAULT, PRESETS
 from maskrank.datasets import make_ring
 from maskrank.findings.finding import capital, counted
 from maskrank.study.own_table import compare_methods, comparison_rows, smallest_size
 from maskrank.tables import Table
 
-
-@pytest.fixture(autouse=True)
-def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = DEFAULT.using(max_batches=320, phase1_batches=200, predictor__cycles=(100,))
-    monkeypatch.setitem(PRESETS, "default", quick)
+pytestmark = pytest.mark.usefixtures("few_batches")
 
 
 @pytest.fixture
@@ -39,7 +34,7 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
     out = tmp_path / "fits.csv"
     code, shown, _ = call(
         *("compare", ring, "--target", "kind", "--size", "2", "--folds", "2", "-q", "--csv", str(out)),
-        *("--methods", "dualnet,mrmr,lasso"),
+        *("--methods", "dualnet,mrmr,bahsic"),
     )
     assert code == 0
     answer, table = shown.split("\n\n", 1)
@@ -52,7 +47,7 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
     ours = next(line for line in lines if line.startswith("dualnet"))
     assert sorted(ours.split(maxsplit=4)[4].strip().split(", ")) == ["c0", "c1"]  # in every fold
     fits = pd.read_csv(out)
-    assert sorted(fits["method"].unique()) == ["dualnet", "lasso", "mrmr"]
+    assert sorted(fits["method"].unique()) == ["bahsic", "dualnet", "mrmr"]
     assert len(fits) == 6
 
 
@@ -120,7 +115,7 @@ def test_a_table_may_be_a_frame_of_any_columns() -> None:
     X = pd.DataFrame({"x": rng.standard_normal(90), "colour": colour, "gap": np.where(rng.random(90) < 0.3, np.nan, 1)})
     y = np.where(colour == "red", "yes", "no")
     table = Table(X=X, y=y, target="kind", task="classification", reason="labels")
-    fits, failed = compare_methods(table, ["mrmr", "lasso"], [1], folds=3, quiet=True)
+    fits, failed = compare_methods(table, ["mrmr", "bahsic"], [1], folds=3, quiet=True)
     assert not failed
     assert fits["selected"].tolist() == [[1]] * 6
     head, lines = comparison_rows(fits, table.names)
