@@ -121,6 +121,7 @@ PROBLEMS: dict[str, Quality] = {
     "heavy tails": heavy_tails,
     "RING+XOR+SUM, 8, s = 6": partial(needles, "RING+XOR+SUM", 8, 1),
     "RING+XOR+SUM, 30, s = 12": partial(needles, "RING+XOR+SUM", 30, 2),
+    "RING+XOR+SUM, 300, s = 12": partial(needles, "RING+XOR+SUM", 300, 2),
     "RING+XOR, 256, s = 4": partial(needles, "RING+XOR", 256, 1),
     "RING+XOR+SUM, 1,024, s = 6": partial(needles, "RING+XOR+SUM", 1024, 1),
     "parity, 300, s = 3": partial(triple, 300),
