@@ -52,8 +52,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "triples": ({"proposal__wide__triple_flops": 0.0}, ("parity",)),
     "elimination": ({"proposal__elimination__enabled": False}, GENES),
     "guided exploration": ({"proposal__exploration__enabled": False}, (HARDEST, "Madelon")),
-    "calibration": ({"calibration__n_subsets": 0}, (*NARROW, HARDEST)),
-    "measured candidates": ({"calibration__measure_candidates": False}, (*NARROW, HARDEST)),
+    "calibration": ({"calibration__n_subsets": 0}, NARROW),
     "tournament": ({"tournament__enabled": False}, (HARDEST, "Madelon")),
     "evidence in the tournament": ({"tournament__weighs_evidence": False}, (HARDEST,)),
     "reselection": ({"reselection__enabled": False}, GENES),
@@ -62,6 +61,8 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "additive nets": (recipes_without(lambda recipe: recipe.additive), NARROW),
     "input noise": (recipes_without(lambda recipe: recipe.input_noise > 0), NARROW),
     "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), NARROW),
+    "third cycle": ({"predictor__cycles": DEFAULT.predictor.cycles[:2]}, NARROW),
+    "bound of five folds (ten)": ({"predictor__max_folds": 10}, NARROW),
 }
 
 Cell = tuple[str, str, int]  # row, problem, seed
