@@ -61,8 +61,6 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "additive nets": (recipes_without(lambda recipe: recipe.additive), NARROW),
     "input noise": (recipes_without(lambda recipe: recipe.input_noise > 0), NARROW),
     "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), NARROW),
-    "third cycle": ({"predictor__cycles": DEFAULT.predictor.cycles[:2]}, NARROW),
-    "bound of five folds (ten)": ({"predictor__max_folds": 10}, NARROW),
 }
 
 Cell = tuple[str, str, int]  # row, problem, seed
