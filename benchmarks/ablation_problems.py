@@ -86,6 +86,15 @@ def copies(config: TrainConfig, seed: int) -> float:
     return len({j if j < 10 else j - 10 for j in chosen.tolist()} & set(range(p))) / p
 
 
+def heavy_tails(config: TrainConfig, seed: int) -> float:
+    """Accuracy on fresh rows of the orange skin, where only the exponentials of the doubled columns are seen."""
+    (X, y, _), (X_test, y_test, _) = (
+        make_orange_skin(n, random_state=[SEED, seed, 2 + part]) for part, n in enumerate((512, N_TEST))
+    )
+    model = DualNetClassifier(5, preset=config, random_state=seed).fit(np.exp(2 * X), y)
+    return float(model.score(np.exp(2 * X_test), y_test))
+
+
 def judged(X: Any, y: Any, size: int, config: TrainConfig, seed: int) -> float:
     """Mean of the accuracies of our predictor and of extremely randomised trees on our choice, on one of five folds."""
     train, test = list(StratifiedKFold(5, shuffle=True, random_state=SEED + seed // 5).split(X, y))[seed % 5]
@@ -109,8 +118,10 @@ def development_table(name: str, size: int, config: TrainConfig, seed: int) -> f
 
 PROBLEMS: dict[str, Quality] = {
     **{name: partial(paper_problem, name) for name in PAPER_PROBLEMS},
+    "heavy tails": heavy_tails,
     "RING+XOR+SUM, 8, s = 6": partial(needles, "RING+XOR+SUM", 8, 1),
     "RING+XOR+SUM, 30, s = 12": partial(needles, "RING+XOR+SUM", 30, 2),
+    "RING+XOR+SUM, 300, s = 12": partial(needles, "RING+XOR+SUM", 300, 2),
     "RING+XOR, 256, s = 4": partial(needles, "RING+XOR", 256, 1),
     "RING+XOR+SUM, 1,024, s = 6": partial(needles, "RING+XOR+SUM", 1024, 1),
     "parity, 300, s = 3": partial(triple, 300),

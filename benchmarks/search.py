@@ -1,6 +1,6 @@
-"""How well the search finds what is hard to find, and what each of its pieces is worth.
+"""How well the search finds what is hard to find; what each of its pieces is worth is in `ablation.py`.
 
-Usage: python benchmarks/search.py [madelon] [weak] [shuffled] [copies] [time] [ablation] [--jobs 2]
+Usage: python benchmarks/search.py [madelon] [weak] [shuffled] [copies] [time] [--jobs 2]
 
 Without names all sections are run. The tables go to results/search.md, one section each.
 """
@@ -72,9 +72,9 @@ def fit(kind: Any, size: int, X: Any, y: Any, seed: int, config: TrainConfig = D
     return model, time.perf_counter() - started
 
 
-def precision_of_madelon(seed: int, size: int, config: TrainConfig = DEFAULT) -> tuple[float, int, float]:
+def precision_of_madelon(seed: int, size: int) -> tuple[float, int, float]:
     X, y = madelon_rows(seed)
-    model, seconds = fit(DualNetClassifier, size, X, y, seed, config)
+    model, seconds = fit(DualNetClassifier, size, X, y, seed)
     chosen = np.flatnonzero(model.support_)
     good = chosen[chosen < 20]
     rank = int(np.linalg.matrix_rank(X[:, good] - X[:, good].mean(axis=0), tol=1e-6 * len(X))) if len(good) else 0
@@ -92,8 +92,8 @@ def madelon(jobs: int) -> list[str]:
     return lines
 
 
-def found_of_weak(seed: int, config: TrainConfig = DEFAULT) -> tuple[int, float]:
-    model, seconds = fit(DualNetRegressor, 10, *weak_rows(seed), seed, config)
+def found_of_weak(seed: int) -> tuple[int, float]:
+    model, seconds = fit(DualNetRegressor, 10, *weak_rows(seed), seed)
     return int(model.support_[:10].sum()), seconds
 
 
@@ -151,49 +151,6 @@ def copies(jobs: int) -> list[str]:
     return lines
 
 
-REMOVED: dict[str, dict[str, Any]] = {
-    "nothing": {},
-    "all proposals": {"proposal__enabled": False},
-    "screening of pairs": {"proposal__screening__pairs": False},
-    "joint test of pairs": {"proposal__screening__joint_pairs": False},
-    "screening of residuals": {"proposal__screening__residual_rounds": 0},
-    "correlated features": {"proposal__screening__correlated": False},
-    "backward elimination": {"proposal__elimination__enabled": False},
-    "guided exploration": {"proposal__exploration__enabled": False},
-    "calibration": {"calibration__n_subsets": 0},
-    "measured candidates": {"calibration__measure_candidates": False},
-    "tournament": {"tournament__enabled": False},
-    "evidence in the tournament": {"tournament__weighs_evidence": False},
-    "reselection": {"reselection__enabled": False},
-}
-
-
-def share_found(removed: str, name: str, seed: int) -> float:
-    config = DEFAULT.using(**REMOVED[removed])
-    if name.startswith("madelon"):
-        return precision_of_madelon(10 + seed, int(name.split()[-1]), config)[0]
-    if name == "weak":
-        return found_of_weak(10 + seed, config)[0] / 10
-    problem, d = name.rsplit(" ", 1)
-    X, y, relevant = NEEDLES[problem](833, int(d), random_state=[7, seed])
-    model, _ = fit(DualNetClassifier, len(relevant), X, y, seed, config)
-    return float(model.support_[relevant].mean())
-
-
-ABLATED = ("xor pair 1024", "ring+xor 256", "ring+xor+sum 1024", "madelon 20", "weak")
-ABLATION_SEEDS = range(2)
-
-
-def ablation(jobs: int) -> list[str]:
-    asked = [(removed, name, seed) for removed in REMOVED for name in ABLATED for seed in ABLATION_SEEDS]
-    results = dict(zip(asked, Parallel(jobs)(delayed(share_found)(*job) for job in asked), strict=True))
-    lines = [f"| without | {' | '.join(ABLATED)} |", f"|---|{'---|' * len(ABLATED)}"]
-    for removed in REMOVED:
-        means = (100 * np.mean([results[removed, name, seed] for seed in ABLATION_SEEDS]) for name in ABLATED)
-        lines.append(f"| {removed} | {' | '.join(f'{mean:.0f}' for mean in means)} |")
-    return lines
-
-
 def time_of_small(jobs: int) -> list[str]:
     """With and without the pieces of the search, interleaved and one at a time."""
     del jobs
@@ -204,7 +161,7 @@ def time_of_small(jobs: int) -> list[str]:
         for seed in range(6):
             X, y, _ = make(512, random_state=[8, seed])
             spent[seed, 0] = fit(kind, 5, X, y, seed)[1]
-            plain = DEFAULT.using(**REMOVED["all proposals"], **REMOVED["tournament"])
+            plain = DEFAULT.using(proposal__enabled=False, tournament__enabled=False)
             spent[seed, 1] = fit(kind, 5, X, y, seed, plain)[1]
         first, second = spent[1:].mean(axis=0)  # the first fits warm up
         lines.append(f"| {name} | {first:.2f} s | {second:.2f} s | {first / second:.2f} |")
@@ -217,7 +174,6 @@ SECTIONS: dict[str, tuple[str, Callable[[int], list[str]]]] = {
     "shuffled": ("Is there anything in the data?", shuffled),
     "copies": ("Correlated copies (r = 0.95), s = the number of relevant features", copies),
     "time": ("What the search costs where it is not needed: 512 rows of 10 features", time_of_small),
-    "ablation": ("Share of the relevant features found, in %, 2 seeds, without a piece", ablation),
 }
 
 

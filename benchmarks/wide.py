@@ -1,7 +1,7 @@
 """Features that matter only together among very many: pairs, triples, and what is claimed where there is nothing.
 
-Usage: python benchmarks/wide.py SECTION [--seeds 5] [--tag 0] [--out FILE], where SECTION is pairs, triples or
-triples-null. The published results are in results/wide.md.
+Usage: python benchmarks/wide.py SECTION [--seeds 5] [--tag 0] [--out FILE], where SECTION is pairs, triples,
+triples-null or million. The published results are in results/wide.md.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from maskrank.datasets import Problem, make_xor_pair
 PROG = "wide.py"
 EFFORTS = {20_000: "default", 100_000: "thorough"}
 N_TRIPLE = 833  # rows
+N_MILLION = 200
 MIXED = "ring+xor+triple"
 
 
@@ -142,6 +143,25 @@ def triples_null(options: Options) -> Section:
     return Section(["fits", "no triple claimed"], body, [Verdict(f"none in {none}", "19 of 20", enough)])
 
 
+def fit_million(options: Options, effort: str) -> Found:
+    d = 1_000_000
+    rng = np.random.default_rng(options.entropy(5, d))
+    X = rng.standard_normal((N_MILLION, d), dtype=np.float32)
+    problem = Problem(X, (X[:, 7] > 0).astype(np.int64), np.array([7]))
+    return fit(problem, options, search_effort=effort)
+
+
+def million(options: Options) -> Section:
+    """1,000,000 columns of 200 rows, one of which tells the class, s = 1: what a fit says that it looked at."""
+    results = {effort: fit_million(options, effort) for effort in ("quick", "default")}
+    body = [
+        [name, *_figures([one]), f"{one.gigabytes:.1f}", one.coverage or "everything"] for name, one in results.items()
+    ]
+    told = all(one.coverage for one in results.values())
+    head = ["effort", "found", "seconds", "CPU-seconds", "most memory so far, GB", "it says"]
+    return Section(head, body, [Verdict("what was not looked at is said", "in a line", told)])
+
+
 def _figures(results: list[Found]) -> list[str]:
     """How many are right, and the time that a fit takes: its mean and the longest."""
     shown = [f"{sum(result.right for result in results)} of {len(results)}"]
@@ -151,7 +171,12 @@ def _figures(results: list[Found]) -> list[str]:
     return shown
 
 
-SECTIONS: sections.Sections = {"pairs": (pairs, 5), "triples": (triples, 5), "triples-null": (triples_null, 20)}
+SECTIONS: sections.Sections = {
+    "pairs": (pairs, 5),
+    "triples": (triples, 5),
+    "triples-null": (triples_null, 20),
+    "million": (million, 1),
+}
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -9,6 +9,7 @@ import pytest
 
 from maskrank.datasets import (
     Problem,
+    make_dag,
     make_nonlinear_regression,
     make_orange_skin,
     make_ring,
@@ -112,3 +113,20 @@ def test_the_needle_problems_are_their_recipes() -> None:
     sums = X[:, 4] + X[:, 5]
     assert sums[large].min() > 1.4074 - 5 * 0.2
     assert not y[~either & (sums < 0.6)].any()
+
+
+def test_the_target_of_a_graph_depends_on_its_ancestors_alone_or_on_what_they_cause() -> None:
+    problem = make_dag(2000, 300, n_isolated=150, density=0.02, min_relevant=10, random_state=6)
+    assert problem.X.shape == (2000, 300)
+    assert problem.y.mean() == 0.5
+    assert len(problem.relevant) >= 10
+    strength = np.abs([np.corrcoef(column, problem.y)[0, 1] for column in problem.X.T])
+    assert strength[problem.relevant].max() > 0.3  # a parent
+    assert np.median(strength) < 0.04  # of an isolated node, by chance
+
+
+def test_a_graph_without_enough_ancestors_is_refused() -> None:
+    with pytest.raises(ValueError, match="no node of this graph has so many ancestors"):
+        make_dag(10, 20, n_isolated=0, density=0.0, random_state=0)
+    with pytest.raises(ValueError, match="there are 21 nodes"):
+        make_dag(10, 20, n_isolated=21, random_state=0)

@@ -12,13 +12,14 @@ from typer.testing import CliRunner
 from maskrank.cli import app
 from maskrank.study import needles
 from maskrank.study.metrics import auprc, best_p
-from maskrank.study.needles import PROBLEMS, fold_of, run_needles
+from maskrank.study.needles import DAG, PROBLEMS, fold_of, run_needles
 from maskrank.study.runner import one_by_one, run_jobs
 
 
 def test_best_p_counts_relevant_ones_among_the_p_best() -> None:
     assert best_p(np.array([3.0, 1.0, 2.0, 0.0]), np.array([0, 2])) == 1.0
     assert best_p(np.array([3.0, 1.0, 2.0, 0.0]), np.array([1, 3])) == 0.0
+    assert best_p(np.array([3.0, 1.0, 2.0, 0.0]), np.array([1, 3]), times=2) == 1.0
     assert auprc(np.array([3.0, 1.0, 2.0, 0.0]), np.array([0, 1])) == pytest.approx((1 + 2 / 3) / 2)
 
 
@@ -36,6 +37,23 @@ def test_a_fold_permutes_the_columns_and_names_the_relevant_ones(problem: str) -
     assert np.array_equal(folds[0].y, y[167:])
 
 
+def test_the_graph_keeps_its_target_predictable_in_every_fold() -> None:
+    folds = [fold_of(DAG, 2000, fold, 3) for fold in (0, 1)]
+    assert all(len(fold.relevant) >= 20 for fold in folds)
+    first, second = (fold.X[-660:, fold.relevant] for fold in folds)  # rows that both learn from
+    assert {tuple(column) for column in first.T} == {tuple(column) for column in second.T}
+
+
+def test_methods_that_predict_are_judged_by_their_predictions() -> None:
+    forest, mrmr = (
+        needles.fit_one({"problem": "RING", "d": 4, "fold": 0, "method": method, "seed": 3})
+        for method in ("rf", "mrmr")
+    )
+    assert forest["auc"] > 0.9
+    assert mrmr["auc"] is None
+    assert forest["best_2p"] == mrmr["best_2p"] == 1.0  # four of four
+
+
 def quick(out: Path, **changes: Any) -> Any:
     return run_needles(out, **{"methods": ["rfe", "mrmr"], "widths": [4, 8], "folds": 1, "quiet": True, **changes})
 
@@ -44,8 +62,10 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(tmp_path: Path) -> Non
     fits, failed = quick(tmp_path)
     assert len(fits) == 2 * (3 + 4)  # RING+XOR+SUM needs six features
     assert not failed
-    assert set(fits.columns) >= {"problem", "d", "fold", "method", "best_p", "auprc", "seconds"}
-    assert "RING+XOR+SUM" in (tmp_path / "needles.md").read_text()
+    assert set(fits.columns) >= {"problem", "d", "fold", "method", "best_p", "best_2p", "auprc", "auc", "seconds"}
+    text = (tmp_path / "needles.md").read_text()
+    assert "TreeSHAP, published" in text
+    assert "graph" not in text  # it has 2,000 features
     with pytest.raises(ValueError, match="--resume continues it"):
         quick(tmp_path)
     with mock.patch.object(needles, "fit_one", side_effect=AssertionError("done again")):
@@ -109,6 +129,7 @@ def test_the_command_line_runs_a_slice(tmp_path: Path) -> None:
     [
         (["haystack"], "study 'haystack' is not known"),
         (["needles", "--methods", "magic"], "--methods magic: there are dualnet, rf"),
+        (["needles", "--data", "XOR,HAY"], "--data XOR,HAY: there are RING, XOR"),
         (["needles", "--widths", "four"], "--widths four: whole numbers"),
         (["needles", "--widths", "1"], "at least 2 features"),
     ],

@@ -77,7 +77,7 @@ def study(
         try:
             with leaving(leave):
                 if each == "needles":
-                    text, failed = _needles(folder, methods, widths, folds, jobs, resume, quick, quiet, told)
+                    text, failed = _needles(folder, methods, data, widths, folds, jobs, resume, quick, quiet, told)
                 else:
                     text, failed = _paper_study(
                         each, folder, data_dir, methods, sizes, data, jobs, resume, quick, quiet, told
@@ -140,6 +140,7 @@ def _paper_study(
 def _needles(
     folder: Path,
     methods: str | None,
+    data: str | None,
     widths: str | None,
     folds: int,
     jobs: int,
@@ -149,17 +150,22 @@ def _needles(
     told: Callable[[Result], None],
 ) -> tuple[str, list[Result]]:
     """Run the needles; returns their summary and what failed."""
-    from maskrank.study.needles import METHODS, OPTIONAL, WIDTHS, run_needles, summary
+    from maskrank.study.needles import DAG, METHODS, OPTIONAL, PROBLEMS, WIDTHS, run_needles, summary
 
     chosen = METHODS if methods is None else tuple(listed(methods))
     for method in chosen:
         if method not in (*METHODS, *OPTIONAL):
             raise ValueError(f"--methods {method}: there are {', '.join((*METHODS, *OPTIONAL))}")
+    problems = (*PROBLEMS, DAG) if data is None else tuple(listed(data))
+    for problem in problems:
+        if problem not in (*PROBLEMS, DAG):
+            raise ValueError(f"--data {data}: there are {', '.join((*PROBLEMS, DAG))}")
     all_widths = WIDTHS[:6] if quick else WIDTHS
     fits, failed = run_needles(
         folder,
         methods=chosen,
         widths=all_widths if widths is None else whole_numbers("--widths", widths, least=2),
+        problems=problems,
         folds=min(folds, 1) if quick else folds,
         n_jobs=jobs,
         resume=resume,

@@ -3,6 +3,7 @@
 Files of the user's own are read in `tables`.
 """
 
+from maskrank.datasets.causal import make_dag
 from maskrank.datasets.loading import Dataset, load_dataset
 from maskrank.datasets.synthetic import (
     Problem,
@@ -19,6 +20,7 @@ __all__ = [
     "Dataset",
     "Problem",
     "load_dataset",
+    "make_dag",
     "make_nonlinear_regression",
     "make_orange_skin",
     "make_ring",

@@ -45,7 +45,7 @@ def make_xor(
         Around a corner, in each of the three directions.
     random_state : int, Generator or None
     """
-    rng = _rng(random_state)
+    rng = as_generator(random_state)
     _check(n_samples, n_features, at_least=3)
     corners = rng.choice([-1.0, 1.0], size=(n_samples, 3))
     X = rng.standard_normal((n_samples, n_features))
@@ -66,7 +66,7 @@ def make_nonlinear_regression(
         Of the noise on y: the least mean squared error there can be.
     random_state : int, Generator or None
     """
-    rng = _rng(random_state)
+    rng = as_generator(random_state)
     _check(n_samples, n_features, at_least=4)
     X = rng.standard_normal((n_samples, n_features))
     signal = -2 * np.sin(2 * X[:, 0]) + np.maximum(X[:, 1], 0) + X[:, 2] + np.exp(-X[:, 3])
@@ -83,7 +83,7 @@ def make_orange_skin(n_samples: int = 512, n_features: int = 10, *, random_state
     n_samples, n_features : int
     random_state : int, Generator or None
     """
-    rng = _rng(random_state)
+    rng = as_generator(random_state)
     _check(n_samples, n_features, at_least=4)
     X = rng.standard_normal((n_samples, n_features))
     y = rng.integers(0, 2, size=n_samples)
@@ -139,7 +139,7 @@ def make_ring_xor_sum(n_samples: int = 1000, n_features: int = 64, *, random_sta
     n_samples, n_features : int
     random_state : int, Generator or None
     """
-    rng = _rng(random_state)
+    rng = as_generator(random_state)
     X = _uniform(n_samples, n_features, rng, at_least=6)
     large = X[:, 4] + X[:, 5] + rng.normal(0, 0.2, n_samples) >= 1.4074
     return Problem(X, (_ring(X, 0.0479) | (_saddle(X[:, 2:4]) >= 0.0598) | large).astype(np.int64), np.arange(6))
@@ -147,7 +147,7 @@ def make_ring_xor_sum(n_samples: int = 1000, n_features: int = 64, *, random_sta
 
 def _uniform(n_samples: int, n_features: int, random_state: Seed, *, at_least: int) -> NDArray[np.float64]:
     _check(n_samples, n_features, at_least=at_least)
-    return _rng(random_state).uniform(size=(n_samples, n_features))
+    return as_generator(random_state).uniform(size=(n_samples, n_features))
 
 
 def _ring(X: NDArray[np.float64], half_width: float) -> NDArray[np.bool_]:
@@ -178,7 +178,8 @@ def _shell_radii(n: int, rng: Generator) -> NDArray[np.float64]:
     return length
 
 
-def _rng(random_state: Seed) -> Generator:
+def as_generator(random_state: Seed) -> Generator:
+    """NumPy's generator of a seed; of an old RandomState, one that it seeds."""
     if isinstance(random_state, RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)

@@ -11,13 +11,15 @@ from sklearn.metrics import average_precision_score
 Array = NDArray[Any]
 
 
-def best_p(scores: Array, relevant: Array) -> float:
+def best_p(scores: Array, relevant: Array, *, times: int = 1) -> float:
     """The share of the p relevant features among the p best; of equal scores, those that come first.
 
     Parameters
     ----------
     scores : array (d,)
     relevant : array (p,) of int
+    times : int
+        How many features count as the best, in multiples of p.
 
     Examples
     --------
@@ -25,8 +27,8 @@ def best_p(scores: Array, relevant: Array) -> float:
     >>> best_p([0.9, 0.1, 0.5, 0.7], [0, 2])
     0.5
     """
-    first = np.argsort(-np.asarray(scores), kind="stable")[: len(relevant)]
-    return float(np.isin(first, relevant).mean())
+    first = np.argsort(-np.asarray(scores), kind="stable")[: times * len(relevant)]
+    return float(np.isin(relevant, first).mean())
 
 
 def auprc(scores: Array, relevant: Array) -> float:

@@ -37,7 +37,7 @@ class EncodingConfig:
     min_scale: float = 0.2  # not measured
     mean_folds: int = 5  # not measured
     mean_prior: float = 10.0  # not measured
-    normal_scores: bool = True  # not measured
+    normal_scores: bool = True  # benchmarks/ablation.py
     normal_share: float = 0.75  # not measured
     min_tail_rows: int = 20  # not measured
     min_tail_values: int = 10  # not measured

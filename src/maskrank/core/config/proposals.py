@@ -70,10 +70,10 @@ class ScreeningConfig:
         Of the linear elimination order; next to none.
     """
 
-    pairs: bool = True  # benchmarks/search.py ablation, results/search.md
-    joint_pairs: bool = True  # benchmarks/search.py ablation, results/search.md
-    correlated: bool = True  # benchmarks/search.py ablation, results/search.md
-    residual_rounds: int = 2  # on or off: benchmarks/search.py ablation; the count is not measured
+    pairs: bool = True  # benchmarks/ablation.py
+    joint_pairs: bool = True  # benchmarks/ablation.py
+    correlated: bool = True  # benchmarks/ablation.py
+    residual_rounds: int = 2  # on or off: benchmarks/ablation.py; the count is not measured
     max_rows: int = 2048  # not measured
     max_passes: int = 3  # not measured
     groups_per_feature: int = 2  # not measured
@@ -217,7 +217,7 @@ class EliminationConfig:
         Standard deviations at which a standardised column is cut off, as in screening.
     """
 
-    enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; no effect in the ablation
+    enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; benchmarks/ablation.py
     significant_per_feature: float = 1.5  # not measured
     extra_significant: int = 8  # not measured
     significant_share: float = 0.5  # no other was compared; benchmarks/guard.py enhancer, twice-30
@@ -250,7 +250,7 @@ class GuidedExplorationConfig:
         The feature group at place i has weight 1 / (i + offset) ** power.
     """
 
-    enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    enabled: bool = True  # benchmarks/ablation.py
     uniform_share: float = 0.25  # not measured
     offset: float = 2.0  # not measured
     power: float = 2.0  # not measured
@@ -280,7 +280,7 @@ class ProposalConfig:
         Bound on Phase II where elimination has proposed a subset.
     """
 
-    enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    enabled: bool = True  # benchmarks/ablation.py
     proposer: str = "screening"
     screening: ScreeningConfig = field(default_factory=ScreeningConfig)
     wide: WideSearchConfig = field(default_factory=WideSearchConfig)

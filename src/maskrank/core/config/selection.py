@@ -62,7 +62,7 @@ class CalibrationConfig:
 
     n_subsets: int = 256  # not measured
     steps: int = 200  # not measured
-    measure_candidates: bool = True  # benchmarks/search.py ablation, results/search.md
+    measure_candidates: bool = True  # not measured; it acts where nothing was proposed
     max_rounds: int = 2  # not measured
     rate: float = 3e-2  # not measured
     decay: float = 1.0  # not measured
@@ -92,11 +92,11 @@ class TournamentConfig:
         Rounds, and steps of cross-fitting, where elimination has proposed a subset.
     """
 
-    enabled: bool = True  # benchmarks/search.py ablation, results/search.md
+    enabled: bool = True  # benchmarks/ablation.py
     max_rounds: int = 2  # not measured
     n_candidates: int = 9  # not measured
     min_evidence_share: float = 0.5  # not measured
-    weighs_evidence: bool = True  # benchmarks/search.py ablation, results/search.md
+    weighs_evidence: bool = True  # benchmarks/ablation.py
     evidence_margin: float = 0.5  # not measured
     correlated_evidence: float = (
         0.5  # benchmarks/scores.py madelon --tag 902 --seeds 6: all right in 6 fits, with 0 in 4
@@ -116,7 +116,7 @@ class ReselectionConfig:
         Operator batches around the new subset, from the start.
     """
 
-    enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; no effect in the ablation
+    enabled: bool = True  # maskrank study selection --data tox171, results/study/selection; benchmarks/ablation.py
     batches: int = 280  # not measured
 
 
