@@ -21,8 +21,12 @@ def test_import_is_light() -> None:
     assert not loaded_after("import maskrank") & {"torch", "sklearn", "pandas", "matplotlib", "plotly", "rich"}
 
 
-def test_the_estimators_do_not_need_plotting() -> None:
-    assert not loaded_after("from maskrank import DualNetClassifier") & {"matplotlib", "plotly", "jinja2.environment"}
+def test_a_fit_loads_neither_plotting_nor_the_compiler() -> None:
+    fit = (
+        "import numpy as np; from maskrank import DualNetClassifier; X = np.random.default_rng(0).random((40, 6))\n"
+        "DualNetClassifier(2, max_batches=16, random_state=0).fit(X, X[:, 0] > 0.5)"
+    )
+    assert not loaded_after(fit) & {"matplotlib", "plotly", "jinja2.environment", "torch._dynamo"}
 
 
 def test_a_process_that_repeats_a_fit_starts_without_scikit_learn() -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maskrank import DualNetClassifier, DualNetCounts, DualNetRegressor
 from maskrank.datasets import make_orange_skin
 
-BUDGET = 48
+BUDGET = 8
 
 
 @pytest.mark.filterwarnings("ignore:.*array_api.*")

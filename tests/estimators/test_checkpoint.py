@@ -26,7 +26,7 @@ from maskrank.estimators.checkpoints import Folder
 from tests.estimators.nets import TwoLayers
 
 Fit = tuple[Any, Any, Any]
-QUICK = {"max_batches": 24, "random_state": 0}
+QUICK = {"max_batches": 16, "random_state": 0}
 
 
 def plain(**settings: Any) -> Fit:
@@ -186,7 +186,7 @@ def test_other_settings_are_refused_by_name(kept: Path) -> None:
     changes = {
         "n_features_to_select=2, not 3": {"n_features_to_select": 3},
         "random_state=0, not 1": {"random_state": 1},
-        "max_batches=24, not 25": {"max_batches": 25},
+        "max_batches=16, not 17": {"max_batches": 17},
         "operator=None, not 'TwoLayers'": {"operator": TwoLayers},
     }
     for message, change in changes.items():

@@ -132,13 +132,13 @@ def rare(n: int = 400) -> tuple[Any, Any]:
 
 def test_a_rare_class_is_judged_by_roc_auc_and_numbers_by_r2_in_every_unit(tmp_path: Path) -> None:
     X, y = rare()
-    model = DualNetClassifier(2, max_batches=48, random_state=0).fit(X, y)
+    model = DualNetClassifier(2, max_batches=24, random_state=0).fit(X, y)
     assert model.metric_.name == "roc_auc"
     assert (model.validation_score_, model.baseline_score_) == (model.figures_["roc_auc"].value, 0.5)
     assert model.figures_["average_precision"].baseline == pytest.approx(np.mean(y == "yes"), abs=0.01)
-    even = DualNetClassifier(2, max_batches=48, random_state=0).fit(X, X[:, 0] > 0)
+    even = DualNetClassifier(2, max_batches=24, random_state=0).fit(X, X[:, 0] > 0)
     assert even.metric_.name == "accuracy"
-    prices = DualNetRegressor(2, max_batches=48, random_state=0).fit(X, 250_000 + 40_000 * X[:, 0])
+    prices = DualNetRegressor(2, max_batches=24, random_state=0).fit(X, 250_000 + 40_000 * X[:, 0])
     assert prices.metric_.name == "r2"
     shown = dict(facts(prices, time="1 s"))
     assert "±" in shown["R²"]
@@ -168,7 +168,7 @@ def test_a_rare_class_is_judged_by_roc_auc_and_numbers_by_r2_in_every_unit(tmp_p
 
 def test_the_figure_shown_first_may_be_named() -> None:
     X, y = rare()
-    model = DualNetClassifier(2, metric="log_loss", max_batches=48, random_state=0).fit(X, y)
+    model = DualNetClassifier(2, metric="log_loss", max_batches=24, random_state=0).fit(X, y)
     assert model.validation_score_ == model.figures_["log_loss"].value
     with pytest.raises(ValueError, match="metric='r2' must be one of auto, accuracy, balanced_accuracy, roc_auc"):
         DualNetClassifier(2, metric="r2").fit(X, y)
@@ -176,14 +176,14 @@ def test_the_figure_shown_first_may_be_named() -> None:
 
 def test_the_test_of_signal_changes_nothing_else_and_is_reproducible() -> None:
     X, y = rare(120)
-    fits = [DualNetClassifier(2, max_batches=48, random_state=seed).fit(X, y) for seed in (0, 0)]
+    fits = [DualNetClassifier(2, max_batches=24, random_state=seed).fit(X, y) for seed in (0, 0)]
     assert fits[0].signal_pvalue_ == fits[1].signal_pvalue_
     assert 0 < fits[0].signal_pvalue_ <= 0.05
 
 
 def test_ones_own_validation_rows_are_all_judged_on() -> None:
     X, y = rare()
-    model = DualNetClassifier(2, max_batches=48, random_state=0).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+    model = DualNetClassifier(2, max_batches=24, random_state=0).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     assert model.n_validation_ == 100
     expected = metrics.roc_auc_score(y[300:] == "yes", model.predict_proba(X[300:])[:, 1])
     assert model.figures_["roc_auc"].value == pytest.approx(expected)

@@ -13,7 +13,7 @@ import maskrank
 from maskrank import DualNetClassifier, DualNetRegressor
 from maskrank.datasets import make_xor
 
-BUDGET = 60
+BUDGET = 32
 
 
 def quick(size: Any = 2, **settings: Any) -> DualNetClassifier:
@@ -31,9 +31,16 @@ def pathways() -> tuple[pd.DataFrame, np.ndarray, dict[str, list[str]]]:
     return X, (strength + 0.3 * rng.standard_normal(300) > 0).astype(int).to_numpy(), names
 
 
-def test_groups_are_chosen_as_one_and_columns_share_what_they_are_worth(pathways: Any) -> None:
+@pytest.fixture(scope="module")
+def grouped(pathways: Any) -> DualNetClassifier:
     X, y, groups = pathways
-    model = quick(groups=groups).fit(X, y)
+    return quick(groups=groups).fit(X, y)
+
+
+def test_groups_are_chosen_as_one_and_columns_share_what_they_are_worth(
+    pathways: Any, grouped: DualNetClassifier
+) -> None:
+    (X, y, groups), model = pathways, grouped
     assert set(model.result_.selected) == {"pathway 2", "pathway 7"}
     assert (model.n_features_, int(model.support_.sum())) == (2, len(groups["pathway 2"]) + len(groups["pathway 7"]))
     of = dict(zip(X.columns, model.feature_importances_, strict=True))
@@ -47,13 +54,14 @@ def test_groups_are_chosen_as_one_and_columns_share_what_they_are_worth(pathways
     assert model.score(X, y) > 0.85
 
 
-def test_a_model_with_groups_survives_its_file_and_explains_groups(tmp_path: Path, pathways: Any) -> None:
-    X, y, groups = pathways
-    model = quick(groups=groups).fit(X, y)
-    model.save(tmp_path / "model.maskrank")
+def test_a_model_with_groups_survives_its_file_and_explains_groups(
+    tmp_path: Path, pathways: Any, grouped: DualNetClassifier
+) -> None:
+    X = pathways[0]
+    grouped.save(tmp_path / "model.maskrank")
     loaded = maskrank.load(tmp_path / "model.maskrank")
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded.result_.names == model.result_.names
+    np.testing.assert_array_equal(loaded.predict_proba(X), grouped.predict_proba(X))
+    assert loaded.result_.names == grouped.result_.names
     explained = loaded.explain(X[:5])
     assert set(explained.feature_names) == {"pathway 2", "pathway 7"}
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import maskrank
 from maskrank import DualNetClassifier, DualNetRegressor
 
-BUDGET = 60
+BUDGET = 32
 
 
 def passengers(n: int = 240, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

@@ -16,7 +16,7 @@ from maskrank.estimators.deployment import read_deployed
 from maskrank.predictions import predictions_csv
 from maskrank.results import facts
 
-BUDGET = 48
+BUDGET = 24
 GRADES = ["low", "middle", "high"]  # sorted by name: high, low, middle
 
 

@@ -22,17 +22,17 @@ Fit = tuple[Any, np.ndarray, np.ndarray]
 
 def small_table() -> Fit:
     X, y, _ = make_orange_skin(200, random_state=0)
-    return DualNetClassifier(4, max_batches=120, random_state=0), X, y
+    return DualNetClassifier(4, max_batches=48, random_state=0), X, y
 
 
 def regression() -> Fit:
     X, y, _ = make_nonlinear_regression(200, random_state=0)
-    return DualNetRegressor(4, max_batches=120, random_state=0), X, y
+    return DualNetRegressor(4, max_batches=48, random_state=0), X, y
 
 
 def interacting_pair() -> Fit:
     X = np.random.default_rng(0).standard_normal((300, 200))
-    return DualNetClassifier(4, max_batches=64, random_state=0), X, (X[:, 7] * X[:, 90] > 0).astype(int)
+    return DualNetClassifier(4, max_batches=32, random_state=0), X, (X[:, 7] * X[:, 90] > 0).astype(int)
 
 
 def few_rows() -> Fit:
@@ -40,17 +40,17 @@ def few_rows() -> Fit:
     rng = np.random.default_rng(1)
     factors = rng.standard_normal((60, 3))
     X = factors @ rng.standard_normal((3, 100)) + 0.7 * rng.standard_normal((60, 100))
-    return DualNetClassifier(5, max_batches=48, random_state=0), X, (factors[:, 0] + factors[:, 1] > 0).astype(int)
+    return DualNetClassifier(5, max_batches=32, random_state=0), X, (factors[:, 0] + factors[:, 1] > 0).astype(int)
 
 
 def paper() -> Fit:
     X, y, _ = make_orange_skin(200, random_state=1)
-    return DualNetClassifier(4, preset="paper", max_batches=96, random_state=0), X, y
+    return DualNetClassifier(4, preset="paper", max_batches=32, random_state=0), X, y
 
 
 def wide_nets() -> Fit:
     X, y, _ = make_orange_skin(120, random_state=2)
-    return DualNetClassifier(3, operator=(256, 32), selector=(128,), max_batches=64, refit=False, random_state=3), X, y
+    return DualNetClassifier(3, operator=(256, 32), selector=(128,), max_batches=32, refit=False, random_state=3), X, y
 
 
 def own_net() -> Fit:

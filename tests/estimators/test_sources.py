@@ -36,12 +36,33 @@ KINDS = [
 ]
 
 
-@pytest.fixture
-def table() -> tuple[np.ndarray, np.ndarray]:
+QUICK: dict[str, Any] = {"max_batches": 24, "random_state": 0}
+
+
+def small_table() -> tuple[np.ndarray, np.ndarray]:
     """Small whole numbers, mostly zero, so that every kind of table holds them exactly."""
     r = np.random.default_rng(0)
     X = r.integers(-3, 4, (120, 9)) * (r.random((120, 9)) < 0.6)
     return X.astype(np.float64), (X[:, 2] + X[:, 5] > 0).astype(int)
+
+
+@pytest.fixture
+def table() -> tuple[np.ndarray, np.ndarray]:
+    """A copy for each test, some of which write into it."""
+    return small_table()
+
+
+@pytest.fixture(scope="module")
+def expected() -> DualNetClassifier:
+    """The model of the plain array, which no test changes."""
+    return DualNetClassifier(3, **QUICK).fit(*small_table())
+
+
+@pytest.fixture(scope="module")
+def expected_of_parts() -> np.ndarray:
+    """The scores of plain arrays where the last rows are for validation."""
+    X, y = small_table()
+    return np.asarray(DualNetRegressor(3, **QUICK).fit(X[:90], y[:90], X_val=X[90:], y_val=y[90:]).raw_scores_)
 
 
 def as_kind(X: np.ndarray, kind: str, folder: Path) -> Any:
@@ -65,14 +86,18 @@ def as_kind(X: np.ndarray, kind: str, folder: Path) -> Any:
 @pytest.mark.parametrize("held", [True, False], ids=["held", "in place"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_the_same_model(
-    kind: str, held: bool, table: tuple[np.ndarray, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    held: bool,
+    table: tuple[np.ndarray, np.ndarray],
+    expected: DualNetClassifier,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = table
-    expected = DualNetClassifier(3, max_batches=64, random_state=0).fit(X, y)
     if not held:
         monkeypatch.setattr("maskrank.core.limits.HELD_TABLE", 0)
     given_table = as_kind(X, kind, tmp_path)
-    model = DualNetClassifier(3, max_batches=64, random_state=0).fit(given_table, y)
+    model = DualNetClassifier(3, **QUICK).fit(given_table, y)
     assert np.array_equal(model.support_, expected.support_)
     np.testing.assert_allclose(model.raw_scores_, expected.raw_scores_, rtol=1e-2, atol=1e-4)
     np.testing.assert_allclose(model.predict_proba(given_table), expected.predict_proba(X), atol=1e-2)
@@ -80,12 +105,13 @@ def test_every_kind_of_table_gives_the_same_model(
 
 
 @pytest.mark.parametrize("kind", ["float32, C", "float32, F", "memory map", "csr_array"])
-def test_validation_rows_may_be_of_any_kind(kind: str, table: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+def test_validation_rows_may_be_of_any_kind(
+    kind: str, table: tuple[np.ndarray, np.ndarray], expected_of_parts: np.ndarray, tmp_path: Path
+) -> None:
     X, y = table
-    fit = DualNetRegressor(3, max_batches=32, random_state=0).fit
-    plain = fit(X[:90], y[:90], X_val=X[90:], y_val=y[90:]).raw_scores_
-    other = fit(as_kind(X[:90], kind, tmp_path), y[:90], X_val=as_kind(X[90:], "csr_array", tmp_path), y_val=y[90:])
-    np.testing.assert_allclose(other.raw_scores_, plain, rtol=1e-2, atol=1e-4)
+    learned, judging = as_kind(X[:90], kind, tmp_path), as_kind(X[90:], "csr_array", tmp_path)
+    model = DualNetRegressor(3, **QUICK).fit(learned, y[:90], X_val=judging, y_val=y[90:])
+    np.testing.assert_allclose(model.raw_scores_, expected_of_parts, rtol=1e-2, atol=1e-4)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -167,7 +193,7 @@ def test_entries_that_are_stored_twice_are_summed(
     once = sparse.csr_array(X)
     doubled = np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr
     twice = sparse.csr_array(doubled, shape=X.shape)
-    fits = [DualNetClassifier(3, max_batches=32, random_state=0).fit(matrix, y) for matrix in (once, twice)]
+    fits = [DualNetClassifier(3, **QUICK).fit(matrix, y) for matrix in (once, twice)]
     np.testing.assert_allclose(fits[0].raw_scores_, fits[1].raw_scores_, rtol=1e-4)
     assert twice.nnz == 2 * once.nnz  # the user's own matrix is left alone
 

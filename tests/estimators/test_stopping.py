@@ -14,7 +14,7 @@ from maskrank.datasets import make_xor
 from maskrank.estimators import base
 
 X, Y, _ = make_xor(200, random_state=0)
-QUICK: dict[str, Any] = {"max_batches": 400, "phase1_batches": 200, "random_state": 0}
+QUICK: dict[str, Any] = {"max_batches": 64, "phase1_batches": 32, "random_state": 0}
 
 
 class Stop(Callback):
@@ -36,7 +36,7 @@ def test_history_and_the_best_features_so_far_are_left() -> None:
         check_is_fitted(model)
     with pytest.raises(NotFittedError):
         model.predict(X)
-    assert model.history_.batches["explore"] >= 200
+    assert model.history_.batches["explore"] >= 32
     assert len(model.finished_.subset) == 3
     assert model.finished_.ranking is None
 

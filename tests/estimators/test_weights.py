@@ -19,7 +19,7 @@ from maskrank.core.method.tasks import BinaryTask, RegressionTask
 from maskrank.estimators.copies import count_copies
 from maskrank.estimators.fitting import Part
 
-BUDGET: dict[str, Any] = {"max_batches": 48, "random_state": 0}
+BUDGET: dict[str, Any] = {"max_batches": 16, "random_state": 0}
 
 
 def table(n: int = 40, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

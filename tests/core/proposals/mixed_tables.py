@@ -25,7 +25,7 @@ class Mixed:
     rng: np.random.Generator
 
     @classmethod
-    def draw(cls, seed: int, n: int = 1000, d: int = 200, gaps: float = 0.1, first: tuple[int, ...] = ()) -> Mixed:
+    def draw(cls, seed: int, n: int = 1000, d: int = 80, gaps: float = 0.1, first: tuple[int, ...] = ()) -> Mixed:
         """Half of the features are categories; the first ones have so many levels, 0 for a number."""
         rng = np.random.default_rng(seed)
         others = [int(rng.choice(LEVELS)) if rng.random() < 0.5 else 0 for _ in range(d - len(first))]
