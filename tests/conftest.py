@@ -12,6 +12,19 @@ hypothesis.settings.load_profile("repeatable")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
+WAITING = (
+    "tests/parallel/",
+    "tests/test_docs.py::test_snippets",
+    "tests/test_docs.py::test_the_commands",
+    "tests/cli/test_stopping.py",
+    "tests/cli/test_streams.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for processes come first: at the end there are only short ones to share among the workers."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
+
 
 @pytest.fixture
 def generator() -> torch.Generator:

@@ -25,7 +25,7 @@ class OneCluster(NamedTuple):
     scheduler: subprocess.Popen[bytes]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the scheduler; a fit whose worker dies twice is given up."""
     with started(tmp_path_factory.mktemp("cluster"), n_workers=2) as found:
