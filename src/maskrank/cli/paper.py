@@ -51,12 +51,13 @@ def study(
     """
     from pathlib import Path
 
-    from maskrank.findings import study_finding
-    from maskrank.findings.studies import finished_fits
     from maskrank.study.names import STUDIES, check_study
-    from maskrank.terminal.ranking import show_answer
 
     check_study(name)
+    from maskrank.findings import study_finding
+    from maskrank.findings.studies import finished_fits
+    from maskrank.terminal.ranking import show_answer
+
     voice, outputs = Voice(quiet=quiet, verbose=verbose), Outputs([], report=report)
     if jobs > 1:
         shield_children()
