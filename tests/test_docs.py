@@ -100,7 +100,8 @@ def test_all_code_of_the_pages_is_run() -> None:
         assert len(typed) == not_run.get(page, 0), (page, typed)
 
 
-def test_errors_in_a_snippet_name_its_line(tmp_path: Path) -> None:
+def test_errors_in_a_snippet_name_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "wrong.py"
     path.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n\nx / 0\n")
     with pytest.raises(ZeroDivisionError) as caught:
