@@ -162,6 +162,8 @@ def _look_at_packages(found: Diagnosis) -> None:
 
 def _look_at_torch(found: Diagnosis) -> None:
     """Import torch in a process of its own: that it is installed does not say that it works, and it may crash."""
+    if any(package.name == "torch" and package.version is None for package in found.packages):
+        return
     done = subprocess.run([sys.executable, "-P", "-c", _TORCH], capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1][:200]

@@ -85,6 +85,7 @@ def test_a_package_that_is_missing_or_old_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(metadata, "requires", lambda name: [line])
     shown, _ = doctor(code=1)
     assert said in " ".join(shown.split())
+    assert shown.count("pip install") == 1
 
 
 def test_a_torch_that_can_t_be_imported_is_said_so(tmp_path: Path) -> None:
