@@ -166,7 +166,8 @@ def test_a_method_that_takes_too_long_is_in_the_table(
         *("--json", files["json"], "--csv", files["csv"], "--report", files["html"]),
     )
     assert result.exit_code == 0, result.output
-    rows = {line.split()[0]: " ".join(line.split()) for line in result.stdout.splitlines()}
+    rows = {line.split()[0]: " ".join(line.split()) for line in result.stdout.split("\n\n", 1)[1].splitlines()}
+    assert "Fits of mrmr and lasso are missing" in " ".join(result.stdout.split())
     assert " 1 of 2 " in rows["mrmr"]
     assert rows["lasso"] == "lasso 0 of 2 timed out after 60 s"
     document = json.loads(files["json"].read_text())

@@ -33,7 +33,7 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         "accuracy",
         ("b",),
         (
-            "b chooses best for y: its accuracy is 0.908 on average over 5 folds",
+            "b is best for y: its accuracy is 0.908 on average over 5 folds",
             "0.100 ± 0.000 higher than that of a, the",
         ),
         "clear",
@@ -63,25 +63,25 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         {"a": [0.90, 0.90, 0.90, 0.90, 0.90], "b": [0.93, 0.93, 0.90, 0.90, 0.93]},
         "accuracy",
         ("b",),
-        ("b chooses best", "less than two standard errors"),
+        ("b is best", "less than two standard errors"),
         "likely",
     ),
     "lower is better": (
         {"a": [2.0, 2.1, 2.0], "b": [1.0, 1.1, 1.0]},
         "mse",
         ("b",),
-        ("b chooses best for y: its mean squared error is 1.033 on average over 3 folds, 1.000 ± 0.000 lower",),
+        ("b is best for y: its mean squared error is 1.033 on average over 3 folds, 1.000 ± 0.000 lower",),
         "clear",
     ),
     "unsure, but behind one that is not tied": (
         {"a": [0.90, 0.91], "b": [0.80, 0.81], "c": [0.95, 0.5]},
         "accuracy",
         ("a",),
-        ("a chooses best for y",),
+        ("a is best for y",),
         "clear",
     ),
     "one fold": ({"a": [0.9], "b": [0.8]}, "accuracy", ("a", "b"), ("One fold can't tell which method",), "unclear"),
-    "one method": ({"a": FOLDS}, "accuracy", ("a",), ("no other method was run",), "untested"),
+    "one method": ({"a": FOLDS}, "accuracy", ("a",), ("there is nothing to compare it with",), "untested"),
 }
 
 
@@ -113,8 +113,18 @@ def test_what_is_called_best_is_never_behind_and_equal_methods_are_tied(scores: 
 
 def test_a_run_that_was_stopped_says_so() -> None:
     fits = fits_of("method", {"a": FOLDS, "b": FOLDS[:3]})
-    assert "Fits are missing" in comparison_finding(fits, "y", complete=False).answer
+    assert "missing" not in comparison_finding(fits, "y").answer
+    said = comparison_finding(fits, "y", expected={"a": 5, "b": 5, "c": 5}).answer
+    assert said.endswith("Fits of b and c are missing, so this is not the whole comparison.")
     assert "Fits are missing" in sweep_finding(fits_of("size", {1: FOLDS}), "y", 9, complete=False).answer
+
+
+def test_a_method_that_predicts_from_all_features_is_said_to() -> None:
+    fits = fits_of("method", {"a": WORSE, "rf": FOLDS})
+    assert comparison_finding(fits, "y", of_all=["rf"]).answer.endswith(
+        "rf predicts from all features, not from the chosen ones."
+    )
+    assert "all features" not in comparison_finding(fits, "y", of_all=["a"]).answer
 
 
 def test_the_error_of_differences_allows_for_shared_training_rows() -> None:

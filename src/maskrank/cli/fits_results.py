@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from maskrank.results import as_json, frame_csv
 from maskrank.size_choice import smallest_size
 from maskrank.study.folds import described_folds
 from maskrank.study.own_table import comparison_rows, sweep_rows, timed_out
+from maskrank.study.protocol import uses_all_features
 from maskrank.study.runner import Job, Result
 from maskrank.terminal.ranking import show_answer, show_table
 
@@ -151,7 +153,10 @@ class ComparisonResults(FitsResults):
     """Several methods at one size."""
 
     def _finding(self, fits: pd.DataFrame) -> Comparison:
-        return comparison_finding(fits, self._table.target, complete=self._complete)
+        expected = Counter(method for method, *_ in self._places)
+        return comparison_finding(
+            fits, self._table.target, expected=expected, of_all=set(filter(uses_all_features, expected))
+        )
 
     def _show_table(self, screen: Console, fits: pd.DataFrame) -> None:
         show_table(screen, *comparison_rows(fits, self._table.names, folds=self._folds, failed=self.failed))
@@ -169,7 +174,7 @@ class SweepResults(FitsResults):
 
     def _finding(self, fits: pd.DataFrame) -> Finding:
         d = len(self._table.names)
-        return sweep_finding(fits, self._table.target, d, complete=self._complete)
+        return sweep_finding(fits, self._table.target, d, complete=len(fits) == len(self._places))
 
     def _show_table(self, screen: Console, fits: pd.DataFrame) -> None:
         show_table(screen, *sweep_rows(fits, folds=None if self._complete else self._folds))

@@ -8,6 +8,7 @@ behind by no more than it is tied with the best, unless a better one is not.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from maskrank.core.metrics import METRICS, Metric
 from maskrank.findings.finding import Certainty, Finding, capital, certainty_of, counted, listed, named, to_error
 from maskrank.terminal.text import lined_up
 
+_MOST_NAMED = 3  # methods
 _DIGITS = 12  # beyond, differences are those of rounding
 
 
@@ -47,7 +49,13 @@ class Comparison(Finding):
     best: tuple[str, ...] = ()
 
 
-def comparison_finding(fits: pd.DataFrame, target: str, *, complete: bool = True) -> Comparison:
+def comparison_finding(
+    fits: pd.DataFrame,
+    target: str,
+    *,
+    expected: Mapping[str, int] | None = None,
+    of_all: Collection[str] = (),
+) -> Comparison:
     """The answer of all fits, or of those that are done.
 
     Parameters
@@ -55,8 +63,10 @@ def comparison_finding(fits: pd.DataFrame, target: str, *, complete: bool = True
     fits : DataFrame
         One row per fit: method, fold, metric, score.
     target : str
-    complete : bool
-        Whether there are no more to come.
+    expected : dict of str to int, optional
+        How many fits there should be of each method; by default those that there are.
+    of_all : collection of str
+        Methods that predict from all features, not from the chosen ones.
     """
     metric = METRICS[fits["metric"].iloc[0]]
     standings = compared(fits, metric)
@@ -68,14 +78,18 @@ def comparison_finding(fits: pd.DataFrame, target: str, *, complete: bool = True
         title, sentences = f"{named(tied[0])} on {said_of}", [_alone(fits, metric, standings[0], folds)]
     elif len(tied) == 1:
         certainty = certainty_of(others[0].difference, others[0].error)
-        title = f"{named(tied[0])} chooses best for {said_of}"
+        title = f"{named(tied[0])} is best for {said_of}"
         sentences = [_ahead(metric, standings, said_of, certainty, folds)]
     else:
         certainty = "unclear"
-        title = f"{listed(tied) if len(tied) < 4 else capital(counted(len(tied))) + ' methods'} are tied for {said_of}"
+        title = f"{_several(tied)} are tied for {said_of}"
         sentences = [_tie(metric, standings, tied, said_of, folds)]
-    if not complete:
-        sentences.append("Fits are missing, so this is not the whole comparison.")
+    if everything := [method for method in tied if method in of_all]:
+        verb = "predicts" if len(everything) == 1 else "predict"
+        sentences.append(f"{listed(everything)} {verb} from all features, not from the chosen ones.")
+    done = fits["method"].value_counts()
+    if lacking := [method for method, n in (expected or {}).items() if done.get(method, 0) < n]:
+        sentences.append(f"Fits of {_several(tuple(lacking))} are missing, so this is not the whole comparison.")
     return Comparison(title, tuple(sentences), certainty, tied)
 
 
@@ -87,7 +101,7 @@ def compared(fits: pd.DataFrame, metric: Metric) -> list[Behind]:
     found = []
     for method, mean in means.items():
         apart = (metric.sign * (scores[best] - scores[method])).dropna().to_numpy()
-        difference = round(metric.sign * float(means.iloc[0] - mean), _DIGITS)
+        difference = round(float(apart.mean()), _DIGITS) if len(apart) else 0.0  # over the folds that both have
         error = 0.0 if method == best else paired_error(apart)
         tied = tied and not difference > error
         found.append(Behind(str(method), float(mean), difference, error, tied))
@@ -112,7 +126,13 @@ def paired_error(apart: np.ndarray) -> float:
 
 def _alone(fits: pd.DataFrame, metric: Metric, only: Behind, folds: int) -> str:
     (mean,) = lined_up([only.mean], 3)
-    return f"{named(only.method)} has {metric.title} {mean} on average over {_folds(folds)}; no other method was run."
+    who = f"{named(only.method)} has {metric.title} {mean} on average over {_folds(folds)}"
+    return f"{who}; there is nothing to compare it with."
+
+
+def _several(methods: tuple[str, ...]) -> str:
+    """Methods by name, or many of them by number."""
+    return listed(methods) if len(methods) <= _MOST_NAMED else f"{capital(counted(len(methods)))} methods"
 
 
 def _ahead(metric: Metric, standings: list[Behind], target: str, certainty: Certainty, folds: int) -> str:
@@ -123,7 +143,7 @@ def _ahead(metric: Metric, standings: list[Behind], target: str, certainty: Cert
     side = "higher" if metric.higher_is_better else "lower"
     doubt = ", which is less than two standard errors" if certainty == "likely" else ""
     return (
-        f"{named(best.method)} chooses best for {target}: its {metric.title} is {mean} on average over "
+        f"{named(best.method)} is best for {target}: its {metric.title} is {mean} on average over "
         f"{_folds(folds)}, {difference} ± {error} {side} than {those} of {listed(nearest)}, the next{doubt}."
     )
 
@@ -133,10 +153,7 @@ def _tie(metric: Metric, standings: list[Behind], tied: tuple[str, ...], target:
     behind = [each.method for each in standings if not each.tied]
     if folds < 2:
         return f"One fold can't tell which method is best for {target}: a difference has no standard error."
-    if len(tied) == len(standings) > 2:
-        who = f"All {counted(len(tied))} methods"
-    else:
-        who = listed(tied) if len(tied) < 4 else f"{capital(counted(len(tied)))} methods"
+    who = f"All {counted(len(tied))} methods" if len(tied) == len(standings) > 2 else _several(tied)
     low, high = lined_up([means[0], means[-1]], 3)
     shown = f"{metric.title} {low}" if low == high else f"{metric.title} {low} to {high}"
     line = f"{who} are tied for {target} ({shown}, mean over {_folds(folds)}): "
