@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from maskrank import interrupts
 
@@ -23,6 +24,7 @@ def main() -> None:
     interrupts.listen()
     gc.set_threshold(_ALLOCATIONS)
     try:
+        _require_folder()
         from maskrank.cli import app
 
         app()
@@ -36,6 +38,14 @@ def main() -> None:
     finally:
         interrupts.ignore()
         _flush_or_drop()
+
+
+def _require_folder() -> None:
+    """An error where the working directory was removed: libraries can't be loaded there."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise OSError("the folder that this was started in is no longer there: change to another one") from error
 
 
 def open_closed_streams() -> None:

@@ -64,13 +64,11 @@ def test_a_file_opened_in_the_place_of_a_closed_stream_is_not_printed_into(folde
     assert len(pd.read_csv(folder / "kept.csv")) == 80
 
 
-def test_a_folder_that_was_removed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    said = "maskrank: o.csv can't be written: No such file or directory\n"
-    assert call("predict", f"{folder}/m", f"{folder}/d.csv", "--out", "o.csv") == (2, said)
+@pytest.mark.parametrize("command", ["predict {0}/m {0}/d.csv --out o.csv", "rank {0}/d.csv --target label --size 1"])
+def test_a_folder_that_was_removed(folder: Path, command: str) -> None:
+    code, out, said = shell(folder, f"mkdir gone; cd gone; rmdir ../gone; MASKRANK {command.format(folder)}")
+    assert (code, out) == (2, "")
+    assert said == "maskrank: the folder that this was started in is no longer there: change to another one\n"
 
 
 def test_names_that_are_no_text(folder: Path) -> None:
