@@ -155,11 +155,12 @@ def _show(screen: Console, model: DualNetBase, summary: list[tuple[str, str]], t
     """One screen: the answer, the ranking and how to read it, and the facts."""
     show_answer(screen, ranking_finding(model, target))
     show_ranking(screen, model.result_, model.stability_)
-    screen.print()
     show_note(screen, score_note(model.result_), style="dim")
     for about, note in notes(model).items():
         show_note(screen, f"{about}: {note}")
     if model.stability_ is not None:
         show_stability(screen, model.stability_)
     screen.print()
-    show_facts(screen, summary)
+    show_facts(
+        screen, [fact for fact in summary if fact[0] != "chosen" or model.result_.n_required]
+    )  # the answer says it

@@ -82,4 +82,4 @@ def run_demo(
         if done is not None:
             facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]
             reference = all_features_figures(model, X, y)
-            done(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference))
+            done(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference, row_by_row=True))

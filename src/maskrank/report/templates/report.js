@@ -38,6 +38,7 @@ function scrollHint(box) {
   const update = () => {
     const wider = box.scrollWidth > box.clientWidth + 1;
     hint.hidden = !wider;
+    box.classList.toggle("wider", wider);
     if (wider) {
       box.tabIndex = 0;
       box.setAttribute("role", "region");
