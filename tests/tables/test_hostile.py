@@ -218,6 +218,25 @@ def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> No
     assert "allow more with --memory" in refused(path, memory=50 * MEGABYTE)
 
 
+def test_one_far_cell_of_a_spreadsheet_does_not_fill_memory(tmp_path: Path) -> None:
+    path, book = tmp_path / "t.xlsx", Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append(["a", "b", "y"])
+    for row in range(1_000):
+        sheet.append([row, row % 7, row % 2])
+    sheet.append([None] * 16_000 + [1])
+    book.save(path)
+    assert path.stat().st_size < 50_000
+    assert "holds 129 MB or more" in refused(path, memory=200 * MEGABYTE)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.npz", "t.xlsx", "t"])
+def test_files_that_can_not_be_read_in_parts_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(TableError, match=f"{name}: can't be read in parts; .npy, .parquet"):
+        open_large(tmp_path / name)
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.npz", "t.npy", "t.parquet", "t.arrow", "t.xlsx"])
 def test_pipes_and_devices_are_refused_at_once(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)

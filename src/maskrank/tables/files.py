@@ -29,6 +29,7 @@ from maskrank.tables.unchanged import Unchanged
 Reader = Callable[[Path, Told, int], Reading]
 
 _TEXT = (".csv", ".tsv", ".txt")
+_CELL = 8  # bytes
 _BLOCK = 1 << 20  # bytes of standard input at once
 SUFFIXES = (*_TEXT, ".parquet", ".arrow", ".feather", ".npy", ".npz", ".xlsx")
 KNOWN = f"{', '.join(SUFFIXES)}, .gz and .zst of text, or a folder of Parquet files"
@@ -177,7 +178,7 @@ def _read_excel(path: Path, told: Told, limit: int) -> Reading:
             warnings.simplefilter("ignore")  # of styles and extensions that a table does not need
             book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
             sheets = [sheet.title for sheet in book.worksheets]
-            rows = list(book.worksheets[0].iter_rows(values_only=True)) if sheets else []
+            rows = _rows_of_sheet(book.worksheets[0], path, limit) if sheets else []
     except (PermissionError, TableError, MemoryError):
         raise
     except Exception as error:  # openpyxl, zipfile and the parser of XML each raise their own kinds
@@ -190,6 +191,18 @@ def _read_excel(path: Path, told: Told, limit: int) -> Reading:
     others = len(sheets) - 1
     more = [f"{path}: has {others} more sheet{'s' if others > 1 else ''}; the first, {sheets[0]!r}, was read"]
     return replace(reading, guesses=[*(more if others else []), *reading.guesses])
+
+
+def _rows_of_sheet(sheet: Any, path: Path, limit: int) -> list[Sequence[Any]]:
+    """The rows of a sheet without the empty cells at their ends, which one far cell gives to all of them."""
+    rows: list[Sequence[Any]] = []
+    width = 0
+    for row in sheet.iter_rows(values_only=True):
+        filled = next((k for k in range(len(row), 0, -1) if row[k - 1] is not None), 0)
+        rows.append(row[:filled])
+        width = max(width, filled)
+        require_room(str(path), _CELL * width * len(rows), limit)
+    return rows
 
 
 def _line(row: Sequence[Any], width: int) -> list[str]:

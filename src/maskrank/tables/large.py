@@ -224,6 +224,9 @@ def open_path(path: Path, limit: int | None = None) -> LargeTable:
     if path.suffix.lower() == ".npy" and not path.is_dir():
         return _open_array(path)
     files = sorted(file for file in path.rglob("*") if _is_part(file, path)) if path.is_dir() else [path]
+    if not path.is_dir() and path.suffix.lower() not in _FORMATS:
+        known = ", ".join([".npy", *_FORMATS])
+        raise TableError(f"{path}: can't be read in parts; {known}, plain text, and folders of such files can be")
     kinds = {_FORMATS[file.suffix.lower()] for file in files}
     if len(kinds) != 1:
         what = "both Parquet and Arrow files" if kinds else "no file ending in .parquet, .arrow or .feather"
