@@ -195,8 +195,7 @@ def order_note(model: DualNetBase) -> str | None:
             return f"the scores of the 2 chosen features differ by less than the standard error: they are {doubt}"
         which = "all" if unclear == pairs else f"{unclear} of the {pairs}"
         return (
-            f"{which} pairs of neighbours in the ranking with a score clearly above 0 differ by less than the standard "
-            f"error: the features are {doubt}"
+            f"{which} pairs of neighbours with a score clearly above 0 differ by less than the standard error: {doubt}"
         )
     unsure = unsure_places(ranking)
     if unsure < 2 or 2 * unsure < ranking.size:

@@ -35,6 +35,7 @@ def model_of(
     repeats: int = 6,
     size: int | str | None = None,
     bound: int = 6,
+    enough: int | None = None,
     required: int = 0,
     frequent: float | None = None,
     unseen: bool = True,
@@ -44,6 +45,8 @@ def model_of(
 
     Parameters
     ----------
+    enough : int, optional
+        How many of the chosen features the size curve calls enough; all of them if not given.
     chosen_again : sequence of int
         How many refits chose each of the chosen features; the rest are given to others.
     frequent : float, optional
@@ -72,7 +75,7 @@ def model_of(
     )
     model.support_ = np.ones(d + 2, dtype=bool) if grouped else support
     model.n_features_to_select = s if size is None else size
-    model.size_curve_ = curve_of(np.linspace(0.3, 0.6, bound if size == "auto" else s).tolist(), s)
+    model.size_curve_ = curve_of(np.linspace(0.3, 0.6, bound if size == "auto" else s).tolist(), enough or s)
     kind = METRICS[metric]
     model.figures_ = {metric: Figure(kind, value, std, value - 2 * std, value + 2 * std, baseline)}
     if frequent is not None:

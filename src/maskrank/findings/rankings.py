@@ -138,6 +138,8 @@ def _found(model: DualNetBase, figure: Figure, target: str, noun: str, leaders: 
             subject = f"{subject.rstrip(',')}, the most that was allowed,"
         else:
             subject += f" {'is' if single else 'are'} enough: {'it' if single else 'they'}"
+    elif (enough := _enough(model)) is not None:
+        subject += f", of which the first {counted(enough)} {'is' if enough == 1 else 'are'} enough,"
     if required:
         kept = named(ranking.names[ranking.order[0]]) if required == 1 else f"{counted(required)} {noun}s"
         subject = f"with {kept} required, {subject}"
@@ -148,6 +150,14 @@ def _at_bound(model: DualNetBase) -> bool:
     """Whether the size that was chosen is the largest that could be."""
     curve = model.size_curve_
     return curve is not None and model.result_.size == int(curve.sizes[-1])
+
+
+def _enough(model: DualNetBase) -> int | None:
+    """How many of the first features are worth what all are, within one standard error; None where that takes all."""
+    curve, ranking = model.size_curve_, model.result_
+    if curve is None or ranking.n_required or curve.enough >= ranking.size:
+        return None
+    return curve.enough if curve.values[curve.sizes == curve.enough][0] > 0 else None
 
 
 def _effect(model: DualNetBase, figure: Figure, target: str, noun: str) -> str:
