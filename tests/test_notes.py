@@ -142,7 +142,7 @@ def test_the_order_is_doubted_where_half_of_the_neighbours_overlap() -> None:
         model.result_ = scored(list(scores), error)
         note = order_note(model)
         assert (note is None) == (doubted is None)
-        assert note is None or note.startswith(f"{doubted} in the ranking with a score clearly above 0 differ by less")
+        assert note is None or note.startswith(f"{doubted} with a score clearly above 0 differ by less")
         assert (note in json.loads(ranking_json(model, seconds=1.0))["notes"]) == (note is not None)
     model.result_ = scored([0.5, 0.499], [0.01, 0.01])
     assert str(order_note(model)).startswith("the scores of the 2 chosen features differ by less than")
