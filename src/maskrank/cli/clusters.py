@@ -32,10 +32,11 @@ def many_fits(command: Callable[..., None]) -> Callable[..., None]:
             return
         from maskrank.parallel.cluster import on_cluster
 
-        with on_cluster(address) as warnings:
+        voice = Voice(quiet=options["quiet"], verbose=options["verbose"])
+        with on_cluster(address, lambda line: voice.warn([line])) as warnings:
             if options.get("repeats") == 0:
                 warnings = [*warnings, _ONE_FIT]
-            Voice(quiet=options["quiet"], verbose=options["verbose"]).warn(warnings)
+            voice.warn(warnings)
             command(*args, **options)
 
     return run
