@@ -63,8 +63,8 @@ class FitsResults:
         return [line for line in self._ordered() if "error" in line]
 
     def finish(self, fits: pd.DataFrame, failed: Sequence[Result]) -> None:
-        """Show and write all fits, which `compare_methods` returned."""
-        self._lines = [*fits.to_dict("records"), *failed]
+        """Show and write all fits, which `compare_methods` returned; a checkpoint's full disk is none of them."""
+        self._lines = [*fits.to_dict("records"), *(line for line in failed if "file" not in line)]
         self._give()
 
     def leave(self) -> str:

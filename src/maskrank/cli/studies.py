@@ -9,7 +9,7 @@ import typer
 from maskrank.cli.checkpoints import check_folder
 from maskrank.cli.checks import check_methods
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import listed, polite, read_table, whole_numbers
+from maskrank.cli.common import listed, polite, read_table, say, whole_numbers
 from maskrank.cli.options import (
     Categorical,
     CheckpointFolder,
@@ -32,7 +32,7 @@ from maskrank.cli.options import (
 )
 from maskrank.cli.outputs import Outputs
 from maskrank.cli.questions import Question, ask
-from maskrank.cli.voice import Voice
+from maskrank.cli.voice import Voice, failure
 from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _finish(outputs: Outputs, failed: list[Result], voice: Voice) -> None:
 
     errors = [line for line in failed if not timed_out(line)]
     for line in errors:
-        typer.echo(f"maskrank: failed: {line}", err=True)
+        say(failure(line))
     outputs.finish(voice)
     if errors:
         raise typer.Exit(1)
