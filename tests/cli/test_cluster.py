@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
+from maskrank.cli.voice import Voice
 from maskrank.datasets import make_orange_skin
 from maskrank.parallel.fits import ClusterLostError, Fits
 
@@ -65,11 +66,14 @@ def test_something_else_than_a_scheduler_is_named_within_seconds(table: str) -> 
 def test_a_scheduler_without_workers_is_waited_for_aloud(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
+    shown: list[str] = []
+    busy = Voice.busy
+    monkeypatch.setattr(Voice, "busy", lambda voice, what: shown.append(what) or busy(voice, what))
     monkeypatch.setattr("maskrank.parallel.cluster._SOON", 0.1)
     monkeypatch.setattr("maskrank.parallel.cluster._STARTING", 0.3)
     with LocalCluster(n_workers=0, dashboard_address=None) as empty:
         done = CliRunner().invoke(app, ["compare", table, "--cluster", empty.scheduler_address])
-    assert done.exit_code == 2
+    assert (done.exit_code, shown) == (2, ["cluster"])  # a bar, on a terminal
     waiting, ended = done.stderr.splitlines()
     assert "has no workers yet: waiting up to" in waiting
     assert "`dask worker tcp://127.0.0.1" in ended
