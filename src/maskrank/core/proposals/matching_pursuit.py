@@ -137,6 +137,8 @@ class Dictionary:
         known: list[int],
         config: ScreeningConfig,
         partners: Tensor | None = None,
+        *,
+        among_partners: bool = False,
     ) -> Dictionary:
         """Atoms of the features of the highest univariate evidence, and of pairs among them and with known features.
 
@@ -150,9 +152,16 @@ class Dictionary:
             Features known to matter. Required ones are, too.
         partners : Tensor (p,), optional
             Further features among which pairs are sought.
+        among_partners : bool
+            Whether pairs are sought among these and the known features alone.
         """
         d, device = len(univariate), univariate.device
-        read = ReadFeatures.of(batch, univariate, max(1, directions.shape[1]), config, partners)
+        if among_partners:
+            assert partners is not None
+            partners = torch.unique(torch.cat([partners, partners.new_tensor(known)]))
+        read = ReadFeatures.of(
+            batch, univariate, max(1, directions.shape[1]), config, partners, among_partners=among_partners
+        )
         now_known = torch.tensor([*known, *[d] * (batch.n_required > 0)], dtype=torch.long, device=device)
         owner, n_tests, columns = read.singles(d, config)
         end = int(read.blocks.starts[read.n_singles])
