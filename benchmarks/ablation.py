@@ -48,6 +48,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "pairs": ({"proposal__screening__pairs": False}, (HARDEST,)),
     "joint test of pairs": ({"proposal__screening__joint_pairs": False}, (HARDEST,)),
     "residuals": ({"proposal__screening__residual_rounds": 0}, (*TWICE, HARDEST)),
+    "whole curves in the pursuit": ({"proposal__screening__max_feature_share": 0.0}, ("copies", "orange skin")),
     "correlated features": ({"proposal__screening__correlated": False}, ("Madelon",)),
     "triples": ({"proposal__wide__triple_flops": 0.0}, ("parity",)),
     "elimination": ({"proposal__elimination__enabled": False}, GENES),

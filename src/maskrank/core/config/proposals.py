@@ -49,6 +49,8 @@ class ScreeningConfig:
         Columns and cosines of two features that count as main effects of their pair, where these have several columns.
     max_atom_share : float
         Directions that an atom of several columns projects out, as a share of the rows; of more, its fit alone.
+    max_feature_share : float
+        The same for the column and the cosines of a number; of more, the one that was taken alone.
     max_pair_correlation : float
         Features correlated more than this make no pair: their product is the square of either.
     ridge : float
@@ -96,6 +98,8 @@ class ScreeningConfig:
     max_block_rank: int = 64  # a memory limit
     max_main_effects: int = 128  # a time limit
     max_atom_share: float = 1 / 32  # not measured
+    # A curve that is taken in part leaves evidence to near copies of its column: benchmarks/ablation.py.
+    max_feature_share: float = 0.025
     max_pair_correlation: float = 0.8  # not measured
     ridge: float = 0.02  # not measured
     min_interaction: float = 0.1  # not measured

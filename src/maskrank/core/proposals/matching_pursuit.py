@@ -305,11 +305,14 @@ class Dictionary:
     def _columns_of(self, place: int, target: Tensor) -> Tensor:
         """What is projected out with an atom: (n, directions).
 
-        A column or cosine; of a pair, its product, too; of a feature of several columns, a basis of them, or what they
-        tell of the target where they are too many; of a pair under a joint test, all that was tested.
+        The column and all cosines of its feature or, of few rows, a column or cosine alone; of a pair, its product, too;
+        of a feature of several columns, a basis of them, or what they tell of the target where they are too many; of a
+        pair under a joint test, all that was tested.
         """
         if place < len(self.owner):
-            return self.columns[place].unsqueeze(1)
+            own = self.columns[: len(self.owner)][self.owner == self.owner[place]]
+            few = len(own) <= self.config.max_feature_share * len(target)
+            return own.t() if few else self.columns[place].unsqueeze(1)
         place -= len(self.owner)
         if place < len(self.pairs):
             return torch.stack([self.columns[len(self.owner) + place], self.products[place]], dim=1)
