@@ -305,7 +305,7 @@ class Dictionary:
     def _columns_of(self, place: int, target: Tensor) -> Tensor:
         """What is projected out with an atom: (n, directions).
 
-        The column and all cosines of its feature or, of few rows, a column or cosine alone; of a pair, its product, too;
+        All columns and cosines of its feature or, of few rows, a single one of them; of a pair, its product, too;
         of a feature of several columns, a basis of them, or what they tell of the target where they are too many; of a
         pair under a joint test, all that was tested.
         """
