@@ -51,6 +51,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "whole curves in the pursuit": ({"proposal__screening__max_feature_share": 0.0}, ("copies", "orange skin")),
     "correlated features": ({"proposal__screening__correlated": False}, ("Madelon",)),
     "triples": ({"proposal__wide__triple_flops": 0.0}, ("parity",)),
+    "extension of tuples": ({"proposal__wide__max_tuple": 2}, ("nested",)),
     "elimination": ({"proposal__elimination__enabled": False}, GENES),
     "guided exploration": ({"proposal__exploration__enabled": False}, (HARDEST, "Madelon")),
     "calibration": ({"calibration__n_subsets": 0}, NARROW),

@@ -146,6 +146,8 @@ class WideSearchConfig:
         Triples are looked for where rows suffice to tell one from chance that explains this share of the target.
     triple_cosine : int
         Frequency, in half periods, of the cosine of ranks that stands for a number in the product of a triple.
+    n_extensions, max_tuple : int
+        Further features with which a significant tuple is tested, the strongest; and the size up to which tuples grow.
     """
 
     pair_flops: float = _PAIR_SHARE * EFFORTS["default"] * FLOPS_PER_SECOND  # benchmarks/wide.py pairs
@@ -159,6 +161,8 @@ class WideSearchConfig:
     min_triple_share: float = 0.5  # not measured
     triple_effect: float = 0.25  # not measured
     triple_cosine: int = 1  # of a sign it keeps 0.90, the standardised values of a normal column 0.80
+    n_extensions: int = 8  # not measured
+    max_tuple: int = 5  # benchmarks/ablation.py; 2 for none
 
     def of_effort(self, effort: str | float) -> WideSearchConfig:
         """The same with the budget of an effort: "quick", "default", "thorough", or seconds of one core.

@@ -232,7 +232,7 @@ def _pursued_groups(
                         batch, singles, directions, now_known, config, partners, among_partners=True
                     )
                     found.pursue(residual, groups, wanted, significant_only=True, known=known)
-                search.add_triples(batch, singles, residual, groups, wanted)
+                search.add_tuples(batch, singles, residual, groups, wanted)
                 coverage = search.coverage
             atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
             break
