@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 def study(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all."),
+        typer.Argument(
+            metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, learners, all."
+        ),
     ],
     data_dir: DataDir = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the results. Default: study-NAME.")] = None,
@@ -45,7 +47,7 @@ def study(
     """Reproduce an experiment of the paper.
 
     Its tables and figures go to a folder. "all" runs the six experiments of the paper; needles is a benchmark with
-    known answers.
+    known answers, and learners judges the choice by other learners.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
