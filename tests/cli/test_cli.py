@@ -51,7 +51,7 @@ def test_rank_answers_in_one_screen_and_writes_what_was_asked(xor_csv: Path, tmp
     )
     assert len(shown.splitlines()) < 24
     assert max(map(len, shown.splitlines())) <= 80 + len(str(xor_csv))
-    assert "classification (the target holds 4 distinct values, text)" in " ".join(shown.split())
+    assert "classification (the target has 4 distinct labels)" in " ".join(shown.split())
     assert "written:" in said
 
     document = json.loads(paths["json"].read_text())

@@ -184,7 +184,7 @@ def _check_agreement(model: Any, answer: str) -> None:
     if not tested or not model.signal_:
         assert not re.search(r"\bc\d+\b", answer)  # no feature is named
     if "has the largest share" in answer:
-        assert "order says little" not in (order_note(model) or "").replace("beyond the first their order", "")
+        assert not re.search(r"ranks 1\b|the 2 chosen", order_note(model) or "")
     assert not re.search(r"\bnan\b|\binf\b|  |-0\.0+\b|\b(1\d\d|[2-9]\d\d) %", answer)
     assert all(sentence[0].isupper() or sentence[0].isdigit() for sentence in re.split(r"(?<=[.:]) (?=[A-Z])", answer))
 

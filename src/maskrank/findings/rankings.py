@@ -108,7 +108,7 @@ def _no_signal(figure: Figure, pvalue: float, target: str, d: int, noun: str) ->
     if figure.better:
         value, error, baseline = with_error(figure)
         than = f"{value}{error and f' ± {error}'} against {baseline} without any {noun}"
-        lines.append(f"The {figure.metric.title} of {than} is within what chance gives.")
+        lines.append(f"The {figure.metric.title} of {than} may be chance.")
     return [*lines, "The ranking may be chance."]
 
 

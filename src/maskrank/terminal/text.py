@@ -87,7 +87,7 @@ def alike(values: Sequence[float], digits: int = 3) -> list[str]:
     --------
     >>> from maskrank.terminal.text import alike
     >>> alike([0.7441, 2e-6]), alike([49917.0, -86686.5])
-    (['0.743', '0.000'], ['49,917', '−86,686'])
+    (['0.744', '0.000'], ['49,917', '−86,686'])
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     decimals = min(8, max(0, digits - 1 - math.floor(math.log10(largest)))) if largest > 0 else digits - 1
@@ -100,10 +100,10 @@ def readable(value: float) -> str:
     Examples
     --------
     >>> from maskrank.terminal.text import readable
-    >>> readable(74170.3), readable(-0.043121), readable(3.0), readable(2.5e12)
-    ('74,170', '−0.04312', '3', '2.5e+12')
+    >>> readable(74170.3), readable(-0.043121), readable(7543.2), readable(2.5e12)
+    ('74,170', '−0.04312', '7,543', '2.5e+12')
     """
-    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
     return text.replace("-", "−", 1) if value < 0 else text
 
 
