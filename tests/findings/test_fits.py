@@ -56,7 +56,7 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         {"a": FOLDS, "b": FOLDS, "c": FOLDS},
         "accuracy",
         ("a", "b", "c"),
-        ("All three methods are tied for y (accuracy 0.908",),
+        ("a, b and c are tied for y (accuracy 0.908",),
         "unclear",
     ),
     "likely": (

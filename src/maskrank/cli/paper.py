@@ -83,7 +83,7 @@ def study(
 
     def leave() -> str:
         outputs.leave_out("report", "the study is not done")
-        return f"{len(done)} fits of this run are done; the same command with --resume goes on"
+        return f"{len(done)} fits of this run are done; the same command with --resume continues"
 
     for each in STUDIES if whole else (name,):
         folder = Path(out or f"study-{name}") / (each if whole else "")

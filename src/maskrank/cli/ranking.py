@@ -212,7 +212,7 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
     sections: list[RankingSection] = []
 
     def write() -> str:
-        title = "maskrank: the three problems of the paper"
+        title = "Three problems with known answers"
         if sections:
             outputs.write("report", lambda: ranking_report(title, sections, command="maskrank demo"))
         outputs.leave_out("report", "no fit is done")
