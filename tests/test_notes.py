@@ -65,9 +65,9 @@ def test_what_a_curve_says(values: list[float], enough: int, d: int, sentence: s
 @pytest.mark.parametrize(
     ("size", "bound", "sentence"),
     [
-        (4, 50, "of the sizes up to 50, 4 is the smallest within one standard error of the best"),
-        (1, 50, "of the sizes up to 50, 1 is the smallest within one standard error of the best"),
-        (50, 50, "the size is 50, the most that was allowed: no smaller one is within one standard error of the best"),
+        (4, 50, "of the sizes up to 50, 4 is the smallest behind the best by at most the standard error"),
+        (1, 50, "of the sizes up to 50, 1 is the smallest behind the best by at most the standard error"),
+        (50, 50, "the size is 50, the most that was allowed: smaller ones are worse by more than the standard error"),
     ],
 )
 def test_what_the_curve_of_a_chosen_size_says(size: int, bound: int, sentence: str) -> None:

@@ -144,10 +144,12 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
     if worth <= 0:
         return None
     if auto:
-        bound, within = int(curve.sizes[-1]), "within one standard error of the best"
+        bound = int(curve.sizes[-1])
         if size == bound:
-            return f"the size is {size}, the most that was allowed: no smaller one is {within}"
-        return f"of the sizes up to {bound}, {size} is the smallest {within}"
+            return (
+                f"the size is {size}, the most that was allowed: smaller ones are worse by more than the standard error"
+            )
+        return f"of the sizes up to {bound}, {size} is the smallest behind the best by at most the standard error"
     if size == 1:
         return None
     whole = f"{_all(size)} features" if size == n_features else f"the {size} chosen features"
