@@ -7,7 +7,7 @@ import typer
 from maskrank.cli.common import console, polite
 from maskrank.cli.options import DataDir
 
-app = typer.Typer(help="List the paper's data sets, and find their files.", no_args_is_help=True)
+app = typer.Typer(help="List and find the paper's data sets.", no_args_is_help=True)
 
 
 @app.command("list")
