@@ -50,7 +50,7 @@ WORDS = {  # what is looked for: what to say instead
     r"a fit again, so many times": "refit on R random 80 % subsamples",
     r"gives the same (?:answer|result|bits) twice": "reproducible for a fixed seed",
     # one thing per another thing
-    rf"(?:one|two|three|ten|a|each|{_COUNTED}) an? (?:{_THINGS})(?! of one)(?= *[,.;:)]|$)": 'per: "seconds per fit"',
+    rf"(?:one|two|three|ten|a|each|{_COUNTED}) an? (?:{_THINGS})(?! of one)(?= *[,.;:)|]|$)": 'per: "seconds per fit"',
     # standard words
     r"(?:the )?trivial (?:answer|predictor|one)s?": "baseline",
     r"say(?:s|ing)? (?:nearly |about )?the same": "redundant, correlated",
