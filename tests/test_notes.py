@@ -65,8 +65,16 @@ def test_what_a_curve_says(values: list[float], enough: int, d: int, sentence: s
 @pytest.mark.parametrize(
     ("size", "bound", "sentence"),
     [
-        (4, 50, "of the sizes up to 50, 4 is the smallest behind the best by at most the standard error"),
-        (1, 50, "of the sizes up to 50, 1 is the smallest behind the best by at most the standard error"),
+        (
+            4,
+            50,
+            "sizes up to 50 were compared: 4 is the smallest not worse than the best by more than the standard error",
+        ),
+        (
+            1,
+            50,
+            "sizes up to 50 were compared: 1 is the smallest not worse than the best by more than the standard error",
+        ),
         (50, 50, "the size is 50, the most that was allowed: smaller ones are worse by more than the standard error"),
     ],
 )

@@ -149,7 +149,8 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
             return (
                 f"the size is {size}, the most that was allowed: smaller ones are worse by more than the standard error"
             )
-        return f"of the sizes up to {bound}, {size} is the smallest behind the best by at most the standard error"
+        chosen = f"{size} is the smallest not worse than the best by more than the standard error"
+        return f"sizes up to {bound} were compared: {chosen}"
     if size == 1:
         return None
     whole = f"{_all(size)} features" if size == n_features else f"the {size} chosen features"

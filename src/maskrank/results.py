@@ -186,10 +186,10 @@ def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
     size, required = model.result_.size, model.result_.n_required
     d = len(model.result_.names) - required
-    beside = f", beside {required} required" if required else ""
+    kept = f", in addition to {required} required" if required else ""
     return [
         *_sample(model),
-        ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
+        ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + kept),
         *_figures(model),
         *_explained(model),
         ("signal", model_signal(model)),

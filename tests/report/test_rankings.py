@@ -91,7 +91,7 @@ def test_a_fit_without_signal_is_marked() -> None:
     assert "No signal found" not in ranking_report("t", [part], command="")
     judge(part.model, pvalue=0.3)
     html = ranking_report("t", [part], command="")
-    assert "No signal found: nothing in the 3 columns predicts the target (p = 0.3)." in " ".join(
+    assert "No signal found: nothing in the three columns predicts the target (p = 0.3)." in " ".join(
         Reader(html).text.split()
     )
     bars = html[html.index('<table class="bars"') : html.index("</table>", html.index('<table class="bars"'))]
