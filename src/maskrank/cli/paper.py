@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import console, listed, polite, typed_command, whole_numbers
+from maskrank.cli.common import console, listed, polite, say, typed_command, whole_numbers
 from maskrank.cli.options import DataDir, Jobs, Quiet, Report, Verbose
 from maskrank.cli.outputs import Outputs
-from maskrank.cli.voice import Voice
+from maskrank.cli.voice import Voice, failure
 from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ def study(
             show_answer(console(), study_finding(each, finished_fits(folder)))
         console().print(text, markup=False, soft_wrap=True)
         for line in failed:
-            said = line["error"] if "file" in line else f"failed: {line}"
-            typer.echo(f"maskrank: {said}", err=True)
+            say(failure(line))
         failures += len(failed)
         folders += [folder] if text else []
         voice.written([str(folder)])
