@@ -159,8 +159,7 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
         return f"{needed}: {_carried(size - 1, '', float(curve.values[-2]) / worth, size)}"
     total = float(curve.values[-1])
     if worth >= total:
-        others = "the other adds" if size - enough == 1 else "the others add"
-        return f"the first {_counted(enough)} of {whole} {'is' if enough == 1 else 'are'} enough: {others} nothing"
+        return f"the first {_counted(enough)} of {whole} {'does' if enough == 1 else 'do'} no worse than {_all(size)}"
     doubt = "" if worth >= _MOST * total else "; the rest is within one standard error"
     return _carried(enough, f" of {whole}", worth / total, size) + doubt
 
