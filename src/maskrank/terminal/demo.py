@@ -91,14 +91,12 @@ def _ranked_first(relevant: set[str], selected: tuple[str, ...]) -> str:
     Examples
     --------
     >>> _ranked_first({"x0", "x1"}, ("x1", "x0", "x7")), _ranked_first({"x0", "x1"}, ("x1", "x7"))
-    ('x0, x1; both are ranked first', 'x0, x1; 1 of 2 is among the first 2')
+    ('x0, x1; both come first', 'x0, x1; 1 of 2 is among the first 2')
     """
     n = len(relevant)
     first = len(relevant.intersection(selected[:n]))
     every = "both" if n == 2 else f"all {n}"
     found = (
-        f"{every} are ranked first"
-        if first == n
-        else f"{first} of {n} {'is' if first == 1 else 'are'} among the first {n}"
+        f"{every} come first" if first == n else f"{first} of {n} {'is' if first == 1 else 'are'} among the first {n}"
     )
     return f"{', '.join(sorted(relevant))}; {found}"
