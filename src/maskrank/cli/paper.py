@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 def study(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles or all."),
+        typer.Argument(
+            metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, learners or all."
+        ),
     ],
     data_dir: DataDir = None,
     out: Annotated[
@@ -56,8 +58,8 @@ def study(
 ) -> None:
     """Reproduce an experiment of the paper.
 
-    Writes its tables and figures to a folder. "all" runs the six experiments of the paper; needles is a benchmark
-    with known answers.
+    Its tables and figures go to a folder. "all" runs the six experiments of the paper; needles is a benchmark with
+    known answers, and learners judges the choice by other learners.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
