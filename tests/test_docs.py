@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_generated" not in p.parts)]
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
+RESULTS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "benchmarks/results").rglob("*.md"))]
 _FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -171,7 +172,7 @@ def test_all_that_is_made_is_shown() -> None:
     assert all(f"_generated/{file}" in shown for file in generated() if file.endswith((".svg", ".html", ".md")))
 
 
-@pytest.mark.parametrize("page", NAMES)
+@pytest.mark.parametrize("page", [*NAMES, "CHANGELOG.md", *RESULTS])
 def test_links_lead_somewhere(page: str) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         target, _, anchor = link.partition("#")

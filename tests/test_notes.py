@@ -41,9 +41,9 @@ MEAGRE = (
         ([0.95, 1.0], 1, 9, "the first one of the 2 chosen features carries 95 % of what both explain"),
         ([0.4, 0.999, 1.0], 2, 9, NEARLY_ALL),
         ([0.4, 0.9, 1.0], 1, 9, MEAGRE),
-        ([0.4, 1.1, 1.0], 2, 9, "the first 2 of the 3 chosen features are enough: the other adds nothing"),
-        ([1.1, 1.1, 1.0], 1, 9, "the first one of the 3 chosen features is enough: the others add nothing"),
-        ([0.4, 0.1, -0.2], 1, 9, "the first one of the 3 chosen features is enough: the others add nothing"),
+        ([0.4, 1.1, 1.0], 2, 9, "the first 2 of the 3 chosen features do no worse than all 3"),
+        ([1.1, 1.1, 1.0], 1, 9, "the first one of the 3 chosen features does no worse than all 3"),
+        ([0.4, 0.1, -0.2], 1, 9, "the first one of the 3 chosen features does no worse than all 3"),
         ([0.4, 0.9, 1.0], 3, 9, "all 3 chosen features are needed: the first 2 carry 90 % of what all 3 explain"),
         (
             [-0.1, 1.0],
@@ -65,9 +65,17 @@ def test_what_a_curve_says(values: list[float], enough: int, d: int, sentence: s
 @pytest.mark.parametrize(
     ("size", "bound", "sentence"),
     [
-        (4, 50, "the size was chosen: 4 of at most 50 features are within one standard error of the best"),
-        (1, 50, "the size was chosen: 1 of at most 50 features is within one standard error of the best"),
-        (50, 50, "the size was chosen: 50, the most that was allowed"),
+        (
+            4,
+            50,
+            "sizes up to 50 were compared: 4 is the smallest not worse than the best by more than the standard error",
+        ),
+        (
+            1,
+            50,
+            "sizes up to 50 were compared: 1 is the smallest not worse than the best by more than the standard error",
+        ),
+        (50, 50, "the size is 50, the most that was allowed: smaller ones are worse by more than the standard error"),
     ],
 )
 def test_what_the_curve_of_a_chosen_size_says(size: int, bound: int, sentence: str) -> None:
@@ -95,7 +103,9 @@ def test_no_curve_makes_an_odd_sentence(values: list[float], place: int, more: i
     assert not re.search(r"\b1 (features|are|carry)|one .* carry |one .* are enough", said)
     assert said[0].islower()
     assert not said.endswith(".")
-    assert ("add" in said) == (not auto and enough < size and values[enough - 1] >= values[-1])
+    assert ("no worse than all" in said or "no worse than both" in said) == (
+        not auto and enough < size and values[enough - 1] >= values[-1]
+    )
     assert ("needed" in said) == (not auto and enough == size)
 
 
@@ -131,18 +141,23 @@ def test_neighbours_whose_scores_can_not_be_told_apart(scores: list[float], erro
 
 
 def test_the_order_is_doubted_where_half_of_the_neighbours_overlap() -> None:
-    model, error = fitted(("a", "b", "c", "d", "e")), [0.01] * 4
-    cases = {
+    model = fitted(("a", "b", "c", "d", "e"))
+    cases: dict[tuple[float, ...], str | None] = {
         (0.5, 0.4, 0.3, 0.2): None,
         (0.5, 0.4, 0.3, 0.3): None,
-        (0.5, 0.4, 0.4, 0.4): "2 of the 3 pairs of neighbours",
-        (0.4, 0.4, 0.4, 0.4): "all pairs of neighbours",
+        (0.5, 0.5, 0.1): "scores at ranks 1 and 2",
+        (0.5, 0.4, 0.4, 0.4): "neighbouring scores at ranks 2 to 4",
+        (0.4, 0.4, 0.4, 0.4): "neighbouring scores at ranks 1 to 4",
+        (0.5, 0.5, 0.4, 0.3, 0.3, 0.3): "neighbouring scores at ranks 1 and 2, and 4 to 6",
+        tuple(
+            np.repeat(np.arange(5, 0, -1), 2) / 5
+        ): "neighbouring scores at ranks 1 and 2, 3 and 4, 5 and 6, and 2 more places",
     }
     for scores, doubted in cases.items():
-        model.result_ = scored(list(scores), error)
+        model.result_ = scored(list(scores), [0.01] * len(scores))
         note = order_note(model)
         assert (note is None) == (doubted is None)
-        assert note is None or note.startswith(f"{doubted} with a score clearly above 0 differ by less")
+        assert note is None or note == f"{doubted} differ by less than the standard error, so their order may be chance"
         assert (note in json.loads(ranking_json(model, seconds=1.0))["notes"]) == (note is not None)
     model.result_ = scored([0.5, 0.499], [0.01, 0.01])
     assert str(order_note(model)).startswith("the scores of the 2 chosen features differ by less than")

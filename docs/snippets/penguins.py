@@ -33,7 +33,7 @@ print(
 
 # --8<-- [start:explain]
 explained = model.explain(X_test)
-print(explained.to_frame().head(3).round().to_string())
+print(explained.to_frame().head(3).round().astype(int).to_string())
 # --8<-- [end:explain]
 
 # --8<-- [start:keep]

@@ -8,7 +8,7 @@ maskrank rank penguins.csv --target body_mass_g --size 3 \
 # --8<-- [end:rank]
 
 # --8<-- [start:csv]
-cat ranking.csv
+cut -d, -f1-4 ranking.csv
 # --8<-- [end:csv]
 
 # --8<-- [start:predict]

@@ -97,7 +97,11 @@ class Diagnosis:
             ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
             ("packages", ", ".join(f"{one.name} {one.version or 'missing'}" for one in self.packages)),
             ("extras", ", ".join(present) or "none"),
-            *([("not installed", f"{', '.join(missing)}: pip install 'maskrank[{missing[0]}]'")] if missing else []),
+            *(
+                [("not installed", f"{', '.join(missing)}: pip install 'maskrank[{','.join(missing)}]'")]
+                if missing
+                else []
+            ),
             ("device", self.device or "unknown"),
             ("threads", f"{self.threads} of {self.cores} cores"),
             ("memory", "unknown" if self.memory is None else f"{self.memory / 1e9:.1f} GB free"),

@@ -15,6 +15,7 @@ from maskrank.estimators.figures import Figure
 from maskrank.units import TRACE
 
 _FAINT = 0.05  # share of the largest score below which a score that is not measured is negligible
+_MOST_RUNS = 3  # of ranks that a sentence names
 _MOST = 0.9  # share of what all features explain, below which the sentence on the size says how sure it is
 
 
@@ -79,7 +80,7 @@ def signal_text(figure: Figure, pvalue: float, level: float) -> str:
     >>> from maskrank.estimators.figures import Figure
     >>> from maskrank.notes import signal_text
     >>> signal_text(Figure(ACCURACY, 0.70, 0.13, 0.4, 0.9, baseline=0.45), 0.21, 0.05)
-    'none found (p = 0.21): the better accuracy is within what chance gives'
+    'none found (p = 0.21): the better accuracy may be chance'
     """
     if math.isnan(pvalue):
         return "not tested: too few rows, or groups of rows, to tell"
@@ -87,9 +88,9 @@ def signal_text(figure: Figure, pvalue: float, level: float) -> str:
     if math.isnan(figure.value):
         return f"{'none found' if pvalue > level else 'yes'} ({p})"
     if pvalue > level:
-        return f"none found ({p})" + (f": the better {title} is within what chance gives" if figure.better else "")
+        return f"none found ({p})" + (f": the better {title} may be chance" if figure.better else "")
     if not figure.better:
-        return f"yes ({p}): something predicts the target, but the {title} of this model is no better than without it"
+        return f"yes ({p}): something predicts the target, but the {title} is no better than that without any feature"
     if figure.metric.sign * (figure.value - figure.baseline) <= figure.std:
         return f"yes ({p}), though the {title} is within one standard error of that without any feature"
     return f"yes ({p})"
@@ -144,8 +145,12 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
         return None
     if auto:
         bound = int(curve.sizes[-1])
-        within = f"of at most {bound} features {'is' if size == 1 else 'are'} within one standard error of the best"
-        return f"the size was chosen: {size}{', the most that was allowed' if size == bound else f' {within}'}"
+        if size == bound:
+            return (
+                f"the size is {size}, the most that was allowed: smaller ones are worse by more than the standard error"
+            )
+        chosen = f"{size} is the smallest not worse than the best by more than the standard error"
+        return f"sizes up to {bound} were compared: {chosen}"
     if size == 1:
         return None
     whole = f"{_all(size)} features" if size == n_features else f"the {size} chosen features"
@@ -154,8 +159,7 @@ def size_sentence(curve: SizeCurve, *, size: int, n_features: int, auto: bool = 
         return f"{needed}: {_carried(size - 1, '', float(curve.values[-2]) / worth, size)}"
     total = float(curve.values[-1])
     if worth >= total:
-        others = "the other adds" if size - enough == 1 else "the others add"
-        return f"the first {_counted(enough)} of {whole} {'is' if enough == 1 else 'are'} enough: {others} nothing"
+        return f"the first {_counted(enough)} of {whole} {'does' if enough == 1 else 'do'} no worse than {_all(size)}"
     doubt = "" if worth >= _MOST * total else "; the rest is within one standard error"
     return _carried(enough, f" of {whole}", worth / total, size) + doubt
 
@@ -184,26 +188,18 @@ def order_note(model: DualNetBase) -> str | None:
     ranking = model.result_
     if not model.signal_ or ranking.size < 2:
         return None
-    doubt = "good as a set, but their order says little"
     if ranking.measured:
         unclear, pairs = unclear_neighbours(ranking), worthy_pairs(ranking)
         if not pairs or 2 * unclear < pairs:
             return None
-        if unclear < pairs and _first_is_clear(ranking):
-            doubt = "good as a set, but beyond the first their order says little"
-        if ranking.size == 2:
-            return f"the scores of the 2 chosen features differ by less than the standard error: they are {doubt}"
-        which = "all" if unclear == pairs else f"{unclear} of the {pairs}"
-        return (
-            f"{which} pairs of neighbours with a score clearly above 0 differ by less than the standard error: {doubt}"
-        )
+        return f"{_unclear_places(ranking)} differ by less than the standard error, so their order may be chance"
     unsure = unsure_places(ranking)
     if unsure < 2 or 2 * unsure < ranking.size:
         return None
     which = "all" if unsure == ranking.size else str(unsure)
     return (
-        f"{which} of the {ranking.size} chosen features score no higher than ones left out, or close to zero: they "
-        f"are {doubt} (features are redundant, or fewer suffice)"
+        f"{which} of the {ranking.size} chosen features score no higher than ones left out, or close to zero: trust "
+        "the set, not its order (features are redundant, or fewer suffice)"
     )
 
 
@@ -221,22 +217,31 @@ def unclear_neighbours(ranking: Ranking) -> int:
     >>> unclear_neighbours(Ranking(("a", "b", "c"), chosen, scores, scores, scores_std=np.full(3, 0.02)))
     1
     """
-    if ranking.scores_std is None:
-        return 0
+    return 0 if ranking.scores_std is None else int(_unclear(ranking).sum())
+
+
+def _unclear(ranking: Ranking) -> NDArray[np.bool_]:
     scores, errors = _best_first(ranking)
     apart = scores[:-1] - scores[1:]
-    return int((_worthy(ranking) & (apart <= np.maximum(np.hypot(errors[:-1], errors[1:]), TRACE))).sum())
+    return np.asarray(_worthy(ranking) & (apart <= np.maximum(np.hypot(errors[:-1], errors[1:]), TRACE)))
+
+
+def _unclear_places(ranking: Ranking) -> str:
+    """The ranks whose neighbours can't be told apart, as people say them: the first few runs of them."""
+    if ranking.size == 2:
+        return "the scores of the 2 chosen features"
+    places = np.flatnonzero(_unclear(ranking)) + 1
+    runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)]
+    said = [f"{first} and {last}" if last == first + 1 else f"{first} to {last}" for first, last in runs]
+    if len(runs) == 1:
+        return f"{'scores' if runs[0][1] == runs[0][0] + 1 else 'neighbouring scores'} at ranks {said[0]}"
+    shown = [*said[:_MOST_RUNS], *([f"{len(runs) - _MOST_RUNS} more places"] if len(runs) > _MOST_RUNS else [])]
+    return f"neighbouring scores at ranks {', '.join(shown[:-1])}, and {shown[-1]}"
 
 
 def worthy_pairs(ranking: Ranking) -> int:
     """Number of neighbours in the ranking whose better feature has a score clearly above 0."""
     return 0 if ranking.scores_std is None else int(_worthy(ranking).sum())
-
-
-def _first_is_clear(ranking: Ranking) -> bool:
-    """Whether the first feature has a larger share than the second by more than the standard error of that."""
-    scores, errors = _best_first(ranking)
-    return bool(scores[0] - scores[1] > max(np.hypot(errors[0], errors[1]), TRACE))
 
 
 def _worthy(ranking: Ranking) -> NDArray[np.bool_]:

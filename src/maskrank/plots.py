@@ -135,8 +135,8 @@ def plot_importance_map(
 def plot_size_curve(sweep: pd.DataFrame | SizeCurve, ax: Axes | None = None) -> Axes:
     """Score against the number of features, with a band of one standard error.
 
-    A ring marks the fewest features whose score lies within one standard error of the best; a method with a single
-    size among others of several is a level line.
+    A ring marks the fewest features that are enough: in a sweep, those whose score lies within one standard error of
+    the best; in a fit, ``size_curve_.enough``. A method with a single size among others of several is a level line.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from maskrank.findings import ranking_finding
 from maskrank.notes import figure_text, model_signal, notes, with_error
 
 EXPLAINED = {"accuracy": "log-loss without any feature", "r2": "variance (R²)", "d2": "deviance (D²)"}
-_BESIDE = {"accuracy": "roc_auc", "roc_auc": "average_precision", "r2": "rmse"}  # a second figure on the screen
+BESIDE = {"accuracy": "roc_auc", "roc_auc": "average_precision", "r2": "rmse"}  # a second figure on the screen
 
 
 def task_name(model: DualNetBase) -> str:
@@ -186,10 +186,10 @@ def facts(model: DualNetBase, *, time: str) -> list[tuple[str, str]]:
     repeats = [] if stability is None else [("repeats", f"{stability.repeats} refits on random 80 % subsamples")]
     size, required = model.result_.size, model.result_.n_required
     d = len(model.result_.names) - required
-    beside = f", beside {required} required" if required else ""
+    kept = f", in addition to {required} required" if required else ""
     return [
         *_sample(model),
-        ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + beside),
+        ("chosen", (f"all {d:,} features" if size == d else f"{size} of {d:,} features") + kept),
         *_figures(model),
         *_explained(model),
         ("signal", model_signal(model)),
@@ -211,7 +211,7 @@ def _figures(model: DualNetBase) -> list[tuple[str, str]]:
     """The figure that is shown first, and a second one."""
     first = model.figures_[model.metric_.name]
     lines = [(first.metric.title, figure_text(first, model.n_validation_, unseen=model._unseen))]
-    beside = model.figures_.get(_BESIDE.get(model.metric_.name, ""))
+    beside = model.figures_.get(BESIDE.get(model.metric_.name, ""))
     if beside is not None:
         value, error, baseline = with_error(beside)
         lines.append((beside.metric.title, f"{value}{error and f' ± {error}'}; {baseline} without any feature"))
@@ -222,4 +222,5 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     share = model.result_.explained_share
     if share is None:
         return []
-    return [("explained", f"{100 * share:.1f} % of the {EXPLAINED[model.task_.figure]}, measured on held-out rows")]
+    of = EXPLAINED[model.task_.figure]
+    return [("explained", f"{100 * share:.1f} % of the {of}, on held-out rows: the scores are shares of it")]

@@ -149,7 +149,7 @@ def test_a_rare_class_is_learned_from_and_said_so_even_when_quiet(table: Path, t
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = asked(tmp_path / "t.csv", "--target", "outcome", "--model", tmp_path / "m")
     (line,) = call(*words)[1].splitlines()
-    assert "2 classes of the target 'outcome' with 1 or 2 rows: odd (1), strange (2); learned from" in line
+    assert "2 classes of the target 'outcome' with 1 or 2 rows: odd (1), strange (2); used for training" in line
     assert "probability_odd" in call("predict", tmp_path / "m", tmp_path / "t.csv", "-q")[0]
 
 

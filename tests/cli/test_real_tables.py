@@ -91,7 +91,7 @@ def test_required_columns_and_groups_are_handed_on(folder: Path, tmp_path: Path)
     document = json.loads((tmp_path / "o.json").read_text())
     assert document["required"] == ["sex"]
     assert document["size"] == len(document["selected"]) == 1
-    assert "1 of 4 features, beside 1 required" in shown
+    assert "1 of 4 features, in addition to 1 required" in shown
     assert re.search(rf"^ +1 +{document['selected'][0]} ", shown, re.MULTILINE)
 
 

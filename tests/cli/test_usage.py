@@ -38,12 +38,14 @@ def said(*arguments: str) -> str:
     ("arguments", "parts"),
     [
         (("rank", "table.csv", "--sise", "3"), ("no such option: --sise", "--size", "rank --help'")),
-        (("rank", "table.csv", "--seed", "one"), ("--seed: ", "rank --help'")),
-        (("rank", "table.csv", "--jobs", "0"), ("--jobs: ", "1; see '")),
+        (("rank", "table.csv", "--seed", "one"), ("--seed: a whole number is needed; see '", "rank --help'")),
+        (("rank", "table.csv", "--jobs", "0"), ("--jobs: at least 1 is needed; see '",)),
         (("rank", "table.csv", "--target"), ("option '--target' requires an argument",)),
         (("rank",), ("missing argument 'DATA'; see '", "rank --help'")),
         (("rnk",), ("no such command 'rnk'", " --help'")),
-        (("compare", "table.csv", "--size", "0"), ("--size: ", "compare --help'")),
+        (("compare", "table.csv", "--size", "0"), ("--size: at least 1 is needed", "compare --help'")),
+        (("compare", "table.csv", "--timeout", "soon"), ("--timeout: a number is needed", "compare --help'")),
+        (("study", "needles", "--folds", "9"), ("--folds: at most 6 is needed", "study --help'")),
         (("datasets", "path"), ("missing argument", "datasets path --help'")),
     ],
 )

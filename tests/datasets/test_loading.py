@@ -169,7 +169,7 @@ def test_a_download_that_fails_is_one_line(
     folder, url = server
     small_original("glass", folder, monkeypatch, url)
     (folder / "glass.data").unlink()
-    with pytest.raises(OSError, match=r"glass: glass\.data can't be downloaded .*to be put into a folder") as error:
+    with pytest.raises(OSError, match=r"glass: glass\.data can't be downloaded .*put it into a folder") as error:
         load_dataset("glass")
     assert "\n" not in str(error.value)
 

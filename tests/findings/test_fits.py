@@ -56,7 +56,7 @@ COMPARISONS: dict[str, tuple[dict[str, list[float]], str, tuple[str, ...], tuple
         {"a": FOLDS, "b": FOLDS, "c": FOLDS},
         "accuracy",
         ("a", "b", "c"),
-        ("All three methods are tied for y (accuracy 0.908",),
+        ("a, b and c are tied for y (accuracy 0.908",),
         "unclear",
     ),
     "likely": (
@@ -138,18 +138,18 @@ def test_the_error_of_differences_allows_for_shared_training_rows() -> None:
     [
         (
             {1: [0.5, 0.6], 2: [0.80, 0.84], 5: [0.80, 0.86]},
-            ("Two of 9 features are enough for y: accuracy 0.820",),
+            ("Two of nine features are enough for y: accuracy 0.820",),
             "clear",
         ),
         (
             {1: [0.5, 0.5], 2: [0.80, 0.81], 5: [0.90, 0.91]},
-            ("Five of 9 features", "largest size", "may be better"),
+            ("Five of nine features", "largest size", "may be better"),
             "clear",
         ),
         ({2: [0.9, 0.9], 5: [0.5, 0.5]}, ("no fewer were tried",), "clear"),
         ({1: [0.1, 0.1], 2: [0.9, 0.9], 5: [0.5, 0.5]}, ("is the best, and fewer are worse",), "clear"),
         ({3: [0.9, 0.9]}, ("no other size was tried",), "untested"),
-        ({1: [0.9], 2: [0.8]}, ("One of 9 features is enough",), "unclear"),
+        ({1: [0.9], 2: [0.8]}, ("One of nine features is enough",), "unclear"),
     ],
 )
 def test_the_answer_of_a_sweep(scores: dict[int, list[float]], words: tuple[str, ...], certainty: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from maskrank.findings import ranking_finding
-from maskrank.notes import order_note, with_error
+from maskrank.notes import order_note, size_note, with_error
 from maskrank.report import RankingSection, ranking_report
 from maskrank.results import ranking_json
 from maskrank.terminal.ranking import show_answer
@@ -167,8 +167,11 @@ def test_the_answer_says_the_facts_of_a_situation(name: str) -> None:
     _check_agreement(model, finding.answer)
 
 
+_DIGITS = {"one": "one", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
+
+
 def _check_agreement(model: Any, answer: str) -> None:
-    """The sentence, the figure, the order note and the test for signal say the same."""
+    """The sentence, the figure, the notes on order and size, and the test for signal say the same."""
     figure, tested = model.figures_[model.metric_.name], not math.isnan(model.signal_pvalue_)
     claims = (
         bool(re.search(r"(column|feature)s?,?.* (predicts?|explains?) (price|only|\d)", answer))
@@ -184,7 +187,11 @@ def _check_agreement(model: Any, answer: str) -> None:
     if not tested or not model.signal_:
         assert not re.search(r"\bc\d+\b", answer)  # no feature is named
     if "has the largest share" in answer:
-        assert "order says little" not in (order_note(model) or "").replace("beyond the first their order", "")
+        assert not re.search(r"ranks 1\b|the 2 chosen", order_note(model) or "")
+    if first := re.search(r"of which the first (\w+) (is|are) enough", answer):
+        note = size_note(model) or ""
+        assert re.search(rf"the first {_DIGITS[first[1]]} of", note)
+        assert "needed" not in note
     assert not re.search(r"\bnan\b|\binf\b|  |-0\.0+\b|\b(1\d\d|[2-9]\d\d) %", answer)
     assert all(sentence[0].isupper() or sentence[0].isdigit() for sentence in re.split(r"(?<=[.:]) (?=[A-Z])", answer))
 
@@ -199,6 +206,7 @@ def _check_agreement(model: Any, answer: str) -> None:
     error=st.floats(0, 0.3),
     again=st.integers(0, 6),
     frequent=st.sampled_from([None, 0.5, 0.95]),
+    enough=st.integers(1, 8),
 )
 def test_no_facts_make_sentence_figure_and_signal_disagree(
     pvalue: float,
@@ -209,6 +217,7 @@ def test_no_facts_make_sentence_figure_and_signal_disagree(
     error: float,
     again: int,
     frequent: float | None,
+    enough: int,
 ) -> None:
     ordered = sorted(scores, reverse=True)
     baseline = 0.0 if metric == "r2" else 0.5
@@ -222,6 +231,7 @@ def test_no_facts_make_sentence_figure_and_signal_disagree(
         pvalue=pvalue,
         chosen_again=[again] * len(ordered),
         frequent=frequent,
+        enough=min(enough, len(ordered)),
     )
     _check_agreement(model, ranking_finding(model, "price").answer)
 

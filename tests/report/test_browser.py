@@ -21,6 +21,8 @@ from maskrank.cli import app
 from maskrank.datasets import make_nonlinear_regression, make_xor
 from maskrank.report import RankingSection, ranking_report
 from tests.report.pages import NASTY, fitted, section
+from tests.report.test_explanations import explanation
+from tests.report.test_explanations import page as page_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -239,6 +241,32 @@ def test_nothing_is_wider_than_a_telephone(browser: Any, xor: Path) -> None:
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     opened.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_printed_page_fits_the_paper_and_names_each_feature(browser: Any, xor: Path) -> None:
+    page = Opened(browser, xor / "xor.html", viewport={"width": 720, "height": 1000}).page
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720  # A4 without its margins
+    names = page.locator("details.feature > summary .name")
+    assert names.count() == 5
+    assert all(names.nth(i).is_visible() for i in range(5))
+    assert page.locator("details.feature > summary").first.bounding_box()["height"] > 10
+
+
+def test_the_axis_of_a_beeswarm_is_not_cut_off(browser: Any, tmp_path: Path) -> None:
+    plain = explanation(("a", "b"))
+    large = replace(plain, values=3e5 * plain.values)
+    (tmp_path / "page.html").write_text(page_of(large), encoding="utf-8")
+    opened = Opened(browser, tmp_path / "page.html")
+    assert opened.page.evaluate(_CUT_OFF) == 0
+
+
+_CUT_OFF = """() => {
+  const box = document.querySelector("svg.beeswarm").getBoundingClientRect();
+  const inside = (text) => text.left >= box.left - 1 && text.right <= box.right + 1;
+  return [...document.querySelectorAll("svg.beeswarm text")].filter((at) => !inside(at.getBoundingClientRect())).length;
+}"""
 
 
 _CONTRASTS = """() => {

@@ -91,7 +91,7 @@ def test_a_fit_without_signal_is_marked() -> None:
     assert "No signal found" not in ranking_report("t", [part], command="")
     judge(part.model, pvalue=0.3)
     html = ranking_report("t", [part], command="")
-    assert "No signal found: nothing in the 3 columns predicts the target (p = 0.3)." in " ".join(
+    assert "No signal found: nothing in the three columns predicts the target (p = 0.3)." in " ".join(
         Reader(html).text.split()
     )
     bars = html[html.index('<table class="bars"') : html.index("</table>", html.index('<table class="bars"'))]
@@ -101,7 +101,7 @@ def test_a_fit_without_signal_is_marked() -> None:
 def test_all_figures_have_their_intervals_and_say_what_their_rows_decided() -> None:
     part = section(("a", "b", "c"))
     text = " ".join(Reader(ranking_report("t", [part], command="")).text.split())
-    for shown in ("On 34 held-out rows", "0.910 ± 0.050", "0.810 to 1.000", "or was chosen by them"):
+    for shown in ("On 34 held-out rows", "0.910 ± 0.050", "0.810 to 1.000", "neither trained nor chosen on these rows"):
         assert shown in text
     part.model._unseen = False
     assert "a little too good" in Reader(ranking_report("t", [part], command="")).text
@@ -184,7 +184,7 @@ def test_the_size_is_spoken_of_and_drawn() -> None:
     assert html.count('<circle class="ring') == 1
     assert "2 are enough</text>" in html
     text = " ".join(Reader(html).text.split())
-    assert "accuracy on held-out rows, with one standard error30.8" in text  # the last of the chart's numbers
+    assert "featuresaccuracystandard error 10.65000.00500" in text  # the chart's numbers
     part.model.size_curve_ = curve_of([0.3], 1)
     assert "How many are enough?" not in ranking_report("t", [part], command="c")  # a single size is no curve
     assert "How many are enough?" not in page_of_the_paper(("a", "b", "c"))

@@ -81,7 +81,7 @@ def test_what_is_not_clear_is_not_guessed(file: Path, cells: list[str], what: st
     file.write_text("\n".join(["a;b;y", *rows]), encoding="utf-8")
     table = load_table(str(file), target="y", task="regression")
     assert table.X["a"].tolist() == cells  # categories
-    assert f"{what}, read as categories; --numeric and the name reads numbers" in table.warnings[0]
+    assert f"{what}, read as categories; --numeric COLUMN reads numbers" in table.warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_times_and_events_of_a_survival_table(tmp_path: Path) -> None:
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = load_table(str(tmp_path / "t.csv"), roles=Roles(time="time", event="event"))
-    found = [line.split("column ")[1].split(" gives away ")[:2] for line in table.suspects]
+    found = [line.split("column ")[1].split(" leaks ")[:2] for line in table.suspects]
     assert [(name, what.split(" (")[0]) for name, what in found] == [
         ("'years'", "the time"),
         ("'dead'", "the event"),

@@ -33,7 +33,7 @@ def resolve_task(task: str, y: Array) -> str:
         raise ValueError(f"task={task!r} is not known; there are {', '.join(_TASKS)}")
     kind = type_of_target(y, input_name="y")
     if kind not in ("binary", "multiclass", "continuous"):
-        raise ValueError(f"y is {kind}: one label or one number a row is needed")
+        raise ValueError(f"y is {kind}: one label or one number per row is needed")
     if task == "classification" and kind == "continuous":
         raise ValueError("task='classification', but y holds continuous numbers: give labels, or task='regression'")
     if task != "auto":

@@ -22,7 +22,7 @@ class RFE(Baseline):
 
     With the kernel "rbf" the feature eliminated is the one without which the margin changes least, by Guyon's
     criterion with the multipliers as they are: DJ(i) = α'Hα - α'H(-i)α. With "linear" it is the squared weight, which
-    can't see an exclusive or. It goes on to the last feature, so that the order is the same whatever the
+    can't see an exclusive or. It continues to the last feature, so that the order is the same whatever the
     number to select.
 
     Parameters

@@ -7,7 +7,7 @@ def check_folder(checkpoint: str | None, *, resume: bool) -> None:
     """Refuse a folder that holds an earlier run, unless it is to be resumed."""
     if checkpoint is None:
         if resume:
-            raise ValueError("--resume goes with --checkpoint, which names the folder to go on with")
+            raise ValueError("--resume goes with --checkpoint, which names the folder to continue from")
         return
     from maskrank.estimators.checkpoints import stored_identity
 

@@ -15,6 +15,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         "--cluster",
+        metavar="ADDRESS",
         help="Run fits on a Dask cluster: tcp://HOST:8786 for its scheduler, or local:N for N processes on this "
         "machine. One fit per worker at a time.",
     ),

@@ -7,13 +7,13 @@ import typer
 from maskrank.cli.common import console, polite
 from maskrank.cli.options import DataDir
 
-app = typer.Typer(help="The data sets of the paper.", no_args_is_help=True)
+app = typer.Typer(help="List and find the paper's data sets.", no_args_is_help=True)
 
 
 @app.command("list")
 @polite
 def datasets_list(data_dir: DataDir = None) -> None:
-    """List the data sets, and which are here.
+    """List the data sets, and which of them are on this machine.
 
     Example: maskrank datasets list --data-dir ~/data
     """

@@ -28,7 +28,7 @@ def explain(
 ) -> None:
     """Explain the prediction of each row.
 
-    The answer is what each chosen feature adds to a prediction, as Shapley values.
+    Shows what each chosen feature adds to each prediction, as Shapley values.
 
     Example: maskrank explain outcome.maskrank new_patients.csv --out explained.csv --report explained.html
     """

@@ -10,14 +10,14 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A .csv, .tsv, .txt (also .gz and .zst of them), .parquet, .arrow, .feather, .npy, .npz or .xlsx file, a "
-        "folder of Parquet or Arrow files, or - for CSV on standard input.",
+        help="A table: .csv, .tsv, .txt (also compressed, as .gz or .zst), .parquet, .arrow, .feather, .npy, .npz or "
+        ".xlsx; a folder of Parquet or Arrow files; or - for CSV on standard input.",
     ),
 ]
 Target = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Name of the target column (.npz: y).")]
 Targets = Annotated[
     str | None,
-    typer.Option(help="Several targets, separated by commas: numbers, or labels of 0 and 1."),
+    typer.Option(metavar="COLUMNS", help="Several targets, separated by commas: numbers, or labels of 0 and 1."),
 ]
 Time = Annotated[
     str | None,
@@ -27,12 +27,13 @@ Event = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Survival: column with 1 where the event happened, 0 where censored."),
 ]
-Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
+Task = Annotated[str, typer.Option(metavar="TASK", help="auto, classification or regression.")]
 RankTask = Annotated[
     str,
     typer.Option(
+        metavar="TASK",
         help="auto, classification, regression, counts (whole numbers from 0 on), ordered (classes in order), or "
-        "survival."
+        "survival.",
     ),
 ]
 Weight = Annotated[
@@ -43,6 +44,7 @@ MetricName = Annotated[
     str,
     typer.Option(
         "--metric",
+        metavar="METRIC",
         help="Metric to show first: auto; accuracy, balanced_accuracy, roc_auc, average_precision or log_loss for "
         "classes; r2, rmse, mae or mse for numbers; poisson_deviance, rmse or mae for counts. JSON and report hold "
         "them all.",
@@ -84,26 +86,35 @@ Numeric = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Read this column as numbers, other values as missing; repeat for more."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed; results are reproducible for a fixed one.")]
+Seed = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Seed of the random numbers; the same seed gives the same result.")
+]
 Report = Annotated[
     str | None, typer.Option("--report", metavar="FILE", help="Write a self-contained HTML report to this file.")
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
+        metavar="AMOUNT",
         help="Memory to use, such as 4GB; of a larger table, features are chosen on a uniform sample of the rows. "
-        "Default: half of the free memory."
+        "Default: half of the free memory.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no messages but warnings.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more details, on standard error.")]
-DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder of local copies (or MASKRANK_DATA_DIR).")]
+DataDir = Annotated[
+    str | None,
+    typer.Option(
+        "--data-dir", metavar="FOLDER", help="Folder with copies of the data sets. Default: $MASKRANK_DATA_DIR."
+    ),
+]
 CheckpointFolder = Annotated[
     str | None,
     typer.Option(
         "--checkpoint",
+        metavar="FOLDER",
         help="Save progress in this folder; after a crash, the same command with --resume continues.",
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder of --checkpoint.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Fits in parallel.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Fits in parallel.")]

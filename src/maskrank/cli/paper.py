@@ -26,20 +26,32 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, learners, all."
+            metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, learners or all."
         ),
     ],
     data_dir: DataDir = None,
-    out: Annotated[str | None, typer.Option("--out", help="Folder for the results. Default: study-NAME.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FOLDER", help="Folder for the results. Default: study-NAME.")
+    ] = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume a run that was stopped.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Run a smaller version that takes a few minutes.")] = False,
-    methods: Annotated[str | None, typer.Option(help="Run only these methods, separated by commas.")] = None,
-    sizes: Annotated[str | None, typer.Option(help="Run only these sizes, separated by commas.")] = None,
-    data: Annotated[str | None, typer.Option(help="Run only these data sets, separated by commas.")] = None,
-    widths: Annotated[str | None, typer.Option(help="needles: only these numbers of features.")] = None,
-    folds: Annotated[int, typer.Option(min=1, max=6, help="needles: only this many of the six folds.")] = 6,
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Run only these methods, separated by commas.")
+    ] = None,
+    sizes: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Run only these sizes, separated by commas.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Run only these data sets, separated by commas.")
+    ] = None,
+    widths: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="needles: only these numbers of features.")
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(min=1, max=6, metavar="N", help="needles: only this many of the six folds.")
+    ] = 6,
     report: Report = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -73,7 +85,7 @@ def study(
 
     def leave() -> str:
         outputs.leave_out("report", "the study is not done")
-        return f"{len(done)} fits of this run are done; the same command with --resume goes on"
+        return f"{len(done)} fits of this run are done; the same command with --resume continues"
 
     for each in STUDIES if whole else (name,):
         folder = Path(out or f"study-{name}") / (each if whole else "")

@@ -25,7 +25,8 @@ def predict(
     memory: Annotated[
         str | None,
         typer.Option(
-            help="Memory to use, such as 4GB; a larger table is read in parts. Default: half of the free memory."
+            metavar="AMOUNT",
+            help="Memory to use, such as 4GB; a larger table is read in parts. Default: half of the free memory.",
         ),
     ] = None,
     quiet: Quiet = False,

@@ -53,12 +53,16 @@ def rank(
     size: Annotated[
         str | None,
         typer.Option(
+            metavar="SIZE",
             help="Number of features to keep, or a share below 1; auto finds how many are enough, all keeps and scores "
-            "every feature. Default: half of them."
+            "every feature. Default: half of them.",
         ),
     ] = None,
     max_size: Annotated[
-        int | None, typer.Option("--max-size", min=1, help="With --size auto: the largest number of features to keep.")
+        int | None,
+        typer.Option(
+            "--max-size", min=1, metavar="N", help="With --size auto: the largest number of features to keep."
+        ),
     ] = None,
     task: RankTask = "auto",
     targets: Targets = None,
@@ -72,15 +76,17 @@ def rank(
     preset: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="default; paper, which ranks by the derivative as in the paper; or paper:NAME, with the settings of "
-            "the paper for one data set."
+            "the paper for one data set.",
         ),
     ] = "default",
     search_effort: Annotated[
         str,
         typer.Option(
+            metavar="EFFORT",
             help="Budget for finding pairs and triples that only work together: quick, default, thorough, or a "
-            "number of seconds on one core."
+            "number of seconds on one core.",
         ),
     ] = "default",
     drop: Drop = None,
@@ -96,15 +102,20 @@ def rank(
     group: Annotated[
         str | None,
         typer.Option(
+            metavar="FILE",
             help='Choose columns together: a JSON file {"group": ["column", ...], ...}, or CSV with the columns group '
-            "and column; --size then counts groups."
+            "and column; --size then counts groups.",
         ),
     ] = None,
     skip_missing: SkipMissing = False,
     strict: Strict = False,
     seed: Seed = 0,
-    repeats: Annotated[int, typer.Option(help="Refits on random 80 % subsamples, to measure stability.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Refits in parallel. Default: one per core.")] = None,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", help="Refit on N random 80 % subsamples: would they choose the same?")
+    ] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Refits in parallel. Default: one per core.")
+    ] = None,
     cluster: Cluster = None,
     json: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to this file.")
@@ -118,7 +129,9 @@ def rank(
     ] = None,
     image: Annotated[
         str | None,
-        typer.Option("--image", help="The features are pixels of HEIGHTxWIDTH images: draw maps in the report."),
+        typer.Option(
+            "--image", metavar="HEIGHTxWIDTH", help="The features are pixels of such images: draw maps in the report."
+        ),
     ] = None,
     memory: Memory = None,
     checkpoint: CheckpointFolder = None,
@@ -199,7 +212,7 @@ def demo(report: Report = None, quiet: Quiet = False, verbose: Verbose = False) 
     sections: list[RankingSection] = []
 
     def write() -> str:
-        title = "maskrank: the three problems of the paper"
+        title = "Three problems with known answers"
         if sections:
             outputs.write("report", lambda: ranking_report(title, sections, command="maskrank demo"))
         outputs.leave_out("report", "no fit is done")

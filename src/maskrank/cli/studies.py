@@ -38,7 +38,7 @@ from maskrank.interrupts import leaving, shield_children
 if TYPE_CHECKING:
     from maskrank.study.runner import Result
 
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, metavar="N", help="Folds of the cross-validation.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to this file.")]
 Csv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write all fits as CSV to this file.")]
 
@@ -48,8 +48,10 @@ Csv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write al
 def compare(
     data: Data,
     target: Target = None,
-    size: Annotated[int, typer.Option(min=1, help="Number of features to keep.")] = 5,
-    methods: Annotated[str, typer.Option(help="Methods, separated by commas.")] = "dualnet,rf,lasso,mrmr",
+    size: Annotated[int, typer.Option(min=1, metavar="N", help="Number of features to keep.")] = 5,
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help="Methods, separated by commas.")
+    ] = "dualnet,rf,lasso,mrmr",
     folds: Folds = 5,
     fold_by: FoldBy = None,
     time_order: TimeOrder = None,
@@ -64,7 +66,7 @@ def compare(
     cluster: Cluster = None,
     timeout: Annotated[
         float | None,
-        typer.Option(min=0.001, help="End fits that take longer than this many seconds."),
+        typer.Option(min=0.001, metavar="SECONDS", help="End fits that take longer than this many seconds."),
     ] = None,
     json: Json = None,
     csv: Csv = None,
@@ -77,7 +79,7 @@ def compare(
 ) -> None:
     """Compare methods of feature selection.
 
-    They are cross-validated on your own table.
+    Which method should choose the columns of your table? Cross-validates each of them.
 
     Example: maskrank compare patients.csv --target outcome --size 5 --methods dualnet,rf,lasso,rfe
     """
@@ -127,7 +129,11 @@ def sweep(
     data: Data,
     target: Target = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of features, separated by commas. Default: 1,2,3,5,10,20,50, up to all.")
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Numbers of features, separated by commas. Default: 1,2,3,5,10,20,50, up to all.",
+        ),
     ] = None,
     folds: Folds = 5,
     fold_by: FoldBy = None,
@@ -152,7 +158,7 @@ def sweep(
 ) -> None:
     """Find how many features are enough.
 
-    Our method is cross-validated at several sizes.
+    Cross-validates several numbers of features on your table, and names the smallest one that is enough.
 
     Example: maskrank sweep patients.csv --target outcome --sizes 2,5,10,20 --jobs 2
     """

@@ -46,7 +46,7 @@ class Voice:
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
-        """Show that something goes on, for as long as it does."""
+        """Show that something is being done, for as long as it takes."""
         from maskrank.terminal.progress_bar import ProgressBar
 
         if self.quiet:

@@ -80,12 +80,12 @@ def find_in_folder(entry: PublicDataset, folder: Path) -> tuple[Path, ...]:
 
 
 def where_from(entry: PublicDataset) -> str:
-    """Where the files are to be had, and where to put them."""
-    put = f"to be put into a folder that data_dir, --data-dir or {ENVIRONMENT} names"
+    """Where to get the files, and where to put them."""
+    put = f"put it into a folder that data_dir, --data-dir or {ENVIRONMENT} names"
     if not entry.sources:
-        return f"{entry.file} is {entry.origin}; it is {put}"
+        return f"{entry.file} is {entry.origin}; {put}"
     folders = dict.fromkeys(source.url.rpartition("/")[0] for source in entry.sources)
-    return f"{', '.join(source.file for source in entry.sources)}: to be had from {' and '.join(folders)}/, and {put}"
+    return f"{', '.join(source.file for source in entry.sources)}: get it from {' and '.join(folders)}/, and {put}"
 
 
 def check_copy(path: Path, entry: PublicDataset) -> Path:
@@ -99,7 +99,7 @@ def check_source(path: Path, source: Source) -> Path:
     """Raise a ValueError where an original file is not the one that was published."""
     expected = source.sha256 if path.name == source.file else source.unpacked_sha256
     if expected is not None and _sha256(path) != expected:
-        raise ValueError(f"{path}: was altered or cut off: its sha256 is not {expected}; to be had from {source.url}")
+        raise ValueError(f"{path}: was altered or cut off: its sha256 is not {expected}; get it from {source.url}")
     if source.rows_sha256 is not None and _rows_sha256(path) != source.rows_sha256:
         raise ValueError(f"{path}: was altered or cut off: it has other rows than {source.url}")
     return path

@@ -152,10 +152,10 @@ class DualNetBase(
             Times and events for `DualNetSurvival`, which has the forms. The name of a column, or a list of names, of a
             table larger than memory; so are ``sample_weight`` and ``groups``.
         sample_weight : array (n,), optional
-            What each row counts, wherever it is learned from or judges; their scale does not matter. A row of weight 0
-            is left out. A row of weight 3 is the same as three copies of it: with weights, copies of a row are
-            counted as its weight, and so they are without, where rows are repeated with the same target each time.
-            Columns are standardised without weights.
+            How much each row counts, in training and in tests; only the proportions matter. A row of weight 0 is left
+            out. A row of weight 3 is the same as three copies of it: copies of a row are turned into its weight, also
+            without weights, where rows are repeated with the same target each time. Columns are standardised without
+            weights.
         groups : array (n,), optional
             The group of each row, such as its patient. No group is on both sides of the validation split, of a fold
             of any cross-fitting, or of a subsample of ``n_repeats``. (Groups of columns are a parameter of the

@@ -299,7 +299,7 @@ def shuffled_batches(parts: Iterator[RowBatch], n_batch: int, generator: np.rand
 def _emptied(
     held: list[RowBatch], n_batch: int, generator: np.random.Generator
 ) -> Generator[RowBatch, None, list[RowBatch]]:
-    """All full batches of the buffer, in random order; the rest goes on."""
+    """All full batches of the buffer, in random order; the rest stays in it."""
     x, y = torch.cat([part.x for part in held]), torch.cat([part.y for part in held])
     known = [part.weights for part in held if part.weights is not None]
     weights = torch.cat(known) if known else None

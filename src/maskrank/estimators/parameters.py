@@ -12,8 +12,8 @@ PARAMETERS = """
     ----------
     n_features_to_select : int, float, "auto", "all" or None
         s, the number of features to keep: in 1..d, a share of them in (0, 1), or None for half (at least one). "auto"
-        finds the smallest number whose held-out loss is within one standard error of the best (see ``size_curve_``),
-        which takes longer. "all" or d keeps and scores every feature.
+        finds the smallest number whose held-out loss is worse than the best by at most the standard error of the
+        difference (see ``size_curve_``), which takes longer. "all" or d keeps and scores every feature.
     max_features_to_select : int, optional
         With "auto", the largest number of features to keep, in 1..d-1; None for d-1, but at most 50.
     categorical_features : "from_dtype", list of columns, mask, or None

@@ -27,7 +27,8 @@ class SizeCurve(core.SizeCurve):
     figure : {"accuracy", "r2", "d2"}
         Which of them it is.
     enough : int
-        The smallest size whose value is within one standard error of the best (Breiman et al. 1984).
+        The smallest size that is worse than the best by at most the standard error of the difference on the same rows,
+        after the rule of Breiman et al. (1984).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The answer of a comparison: which method is best, and which are tied with it.
 
 Methods are compared on the same folds. Training rows of the folds overlap, so that differences between folds vary less
-than those between new tables would; the standard error is corrected for it (Nadeau and Bengio 2003). A method that is
-behind by no more than it is tied with the best, unless a better one is not.
+than those between new tables would; the standard error is corrected for it (Nadeau and Bengio 2003). A method is tied
+with the best if it is behind by at most that error, and so are all better ones.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ def _tie(metric: Metric, standings: list[Behind], tied: tuple[str, ...], target:
     behind = [each.method for each in standings if not each.tied]
     if folds < 2:
         return f"One fold can't tell which method is best for {target}: a difference has no standard error."
-    who = f"All {counted(len(tied))} methods" if len(tied) == len(standings) > 2 else _several(tied)
+    every = len(tied) == len(standings) > _MOST_NAMED
+    who = f"All {counted(len(tied))} methods" if every else _several(tied)
     low, high = lined_up([means[0], means[-1]], 3)
     shown = f"{metric.title} {low}" if low == high else f"{metric.title} {low} to {high}"
     line = f"{who} are tied for {target} ({shown}, mean over {_folds(folds)}): "

@@ -104,17 +104,17 @@ def _title(ranking: Ranking, certainty: Certainty, target: str, noun: str) -> st
 def _no_signal(figure: Figure, pvalue: float, target: str, d: int, noun: str) -> list[str]:
     """What is said of a table without signal: no feature is named."""
     plural = "" if d == 1 else "s"
-    lines = [f"No signal found: nothing in the {d:,} {noun}{plural} predicts {target} (p = {pvalue:.2g})."]
+    lines = [f"No signal found: nothing in the {counted(d)} {noun}{plural} predicts {target} (p = {pvalue:.2g})."]
     if figure.better:
         value, error, baseline = with_error(figure)
         than = f"{value}{error and f' ± {error}'} against {baseline} without any {noun}"
-        lines.append(f"The {figure.metric.title} of {than} is within what chance gives.")
+        lines.append(f"The {figure.metric.title} of {than} may be chance.")
     return [*lines, "The ranking may be chance."]
 
 
 def _not_better(figure: Figure, pvalue: float, target: str, n: int, d: int, noun: str) -> str:
     """Signal by the test, and none in the figure."""
-    something = f"Something in the {d:,} {noun}{'' if d == 1 else 's'} predicts {target} (p = {pvalue:.2g}), but"
+    something = f"Something in the {counted(d)} {noun}{'' if d == 1 else 's'} predicts {target} (p = {pvalue:.2g}), but"
     if math.isnan(figure.value):
         return f"{something} the {figure.metric.title} is not defined on the {n:,} held-out rows."
     value, error, baseline = with_error(figure)
@@ -128,7 +128,7 @@ def _found(model: DualNetBase, figure: Figure, target: str, noun: str, leaders: 
     size, required = ranking.size, ranking.n_required
     others, single = f"other {noun}" if required else noun, size == 1
     d = len(ranking.names) - required
-    subject = f"all {counted(size)} {others}s together" if size == d else f"{counted(size)} of {d:,} {others}s"
+    subject = f"all {counted(size)} {others}s together" if size == d else f"{counted(size)} of {counted(d)} {others}s"
     if size == d == 1:
         subject = f"the only {others}"
     elif single:

@@ -31,9 +31,11 @@ def sweep_finding(fits: pd.DataFrame, target: str, d: int, *, complete: bool = T
     value, top, error = lined_up([means[enough], means[best], errors[best]], 3)
     spread = f" ± {error}" if math.isfinite(errors[best]) else ""
     said_of, certainty = named(target), _certainty(len(means), spread)
-    who = f"{capital(counted(enough))} of {d:,} features {'is' if enough == 1 else 'are'} enough for {said_of}"
+    who = f"{capital(counted(enough))} of {counted(d)} features {'is' if enough == 1 else 'are'} enough for {said_of}"
     if len(means) == 1:
-        lines = [f"{capital(counted(enough))} of {d:,} features give {metric.title} {value}; no other size was tried."]
+        lines = [
+            f"{capital(counted(enough))} of {counted(d)} features give {metric.title} {value}; no other size was tried."
+        ]
     elif enough != best:
         lines = [f"{who}: {metric.title} {value} is within one standard error of the best, {top}{spread} with {best}."]
     elif enough == int(means.index.min()):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from maskrank.terminal.text import alike, readable
 
 _WIDTH, _HEIGHT = 720.0, 190.0
 _MOST_POINTS = 400  # of a line
 _MOST_MARKED = 60  # points with a dot each
+_MOST_NUMBERS = 24  # of a line, as text
+Point = TypeVar("Point", bound=tuple[float, ...])
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,20 @@ def line_chart(
         "y_ticks": [(down(y), text) for y, text in labelled(ticks)],
         "marks": [(across(x), text) for x, text in marks],
         "rings": [(across(x), down(y)) for x, y in rings],
-        "table": [(line.name, thinned(line.points, 24)) for line in lines],
+        "table": [(line.name, _numbers(line)) for line in lines],
+        "spread": any(line.spread for line in lines),
     }
+
+
+def _numbers(line: Line) -> list[tuple[str, str, str]]:
+    """Some of a line's points as text: x, y and the spread."""
+    spread = line.spread or [math.nan] * len(line.points)
+    some = thinned([(*point, error) for point, error in zip(line.points, spread, strict=True)], _MOST_NUMBERS)
+    ys, errors = alike([y for _, y, _ in some], 4), alike([error for _, _, error in some])
+    return [
+        (readable(x), y, text if math.isfinite(error) else "")
+        for (x, _, error), y, text in zip(some, ys, errors, strict=True)
+    ]
 
 
 def size_chart(
@@ -116,7 +132,7 @@ def size_chart(
     )
 
 
-def thinned(points: Sequence[tuple[float, float]], most: int = _MOST_POINTS) -> list[tuple[float, float]]:
+def thinned(points: Sequence[Point], most: int = _MOST_POINTS) -> list[Point]:
     """Some of many points, evenly, the first and the last among them."""
     if len(points) <= most:
         return list(points)

@@ -69,7 +69,9 @@ def _brief(effect: Effect, outputs: Sequence[str], j: int) -> str:
 
 
 def _value(value: Any) -> str:
-    return readable(value) if isinstance(value, float) else short(str(value))
+    if not isinstance(value, float):
+        return short(str(value))
+    return readable(value) if abs(value) >= 1e4 else readable(value).replace(",", "")  # it may be a year
 
 
 def _chart(effect: Effect, outputs: Sequence[str], shown: Sequence[int]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import jinja2
 
 import maskrank
 from maskrank.findings.finding import capital
-from maskrank.terminal.text import readable
 
 
 def render(template: str, **values: Any) -> str:
@@ -40,7 +39,6 @@ def _environment() -> jinja2.Environment:
     environment.filters["longest"] = _longest
     environment.filters["capital"] = capital
     environment.filters["together"] = _together
-    environment.filters["readable"] = readable
     return environment
 
 

@@ -13,6 +13,7 @@ from maskrank.estimators.base import DualNetBase
 from maskrank.estimators.figures import Figure, Figures
 from maskrank.findings.finding import capital
 from maskrank.notes import with_error
+from maskrank.results import BESIDE
 
 _QUOTED = (ACCURACY, LABEL_ACCURACY, R_SQUARED, CONCORDANCE, ROC_AUC, MEAN_ABSOLUTE_ERROR)  # beside the headline
 _MOST_QUOTED = 2  # in all
@@ -22,8 +23,9 @@ _MOST_CLASSES = 12
 def quality_view(model: DualNetBase, all_features: Figures | None) -> dict[str, Any]:
     """The headline figure and the one next to it, and below them all others."""
     headline, others = model.figures_[model.metric_.name], all_features or {}
-    quoted = [headline, *(model.figures_[m.name] for m in _QUOTED if m.name in model.figures_ and m != headline.metric)]
-    shown, ranking = quoted[:_MOST_QUOTED], model.result_
+    second = [BESIDE.get(headline.metric.name, ""), *(metric.name for metric in _QUOTED)]
+    quoted = [model.figures_[name] for name in second if name in model.figures_ and name != headline.metric.name]
+    shown, ranking = [headline, *quoted][:_MOST_QUOTED], model.result_
     lines = [("without any feature", [figure.baseline for figure in shown])]
     size = f"{ranking.size:,}"
     lines.append((f"all {size}" if ranking.support.all() else f"the {size} chosen", [figure.value for figure in shown]))

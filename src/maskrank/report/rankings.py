@@ -162,12 +162,10 @@ def _explained(model: DualNetBase) -> str:
     every = "both" if ranking.size == 2 else f"all {ranking.size}"
     whole = "it explains" if ranking.size == 1 else f"{every} explain together"
     if not explains(ranking) or ranking.explained_share is None:
-        return (
-            f"A share is the feature's Shapley share of what {whole} on rows that were not learned from: here nothing."
-        )
+        return f"A share is the feature's Shapley share of what {whole} on held-out rows: here nothing."
     of = EXPLAINED[model.task_.figure]
     return (
-        f"A share is the feature's Shapley share of what {whole} on rows that were not learned from: "
+        f"A share is the feature's Shapley share of what {whole} on held-out rows: "
         f"{100 * ranking.explained_share:.1f} % of the {of}."
     )
 

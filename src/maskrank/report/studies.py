@@ -17,7 +17,7 @@ from maskrank.findings.studies import finished_fits, study_parts
 from maskrank.report.charts import labelled, nice_ticks, size_chart
 from maskrank.report.page import data_address, packed, render
 from maskrank.report.pictures import Bar, share_picture
-from maskrank.terminal.text import brief_seconds, grouped, lined_up
+from maskrank.terminal.text import brief_seconds, grouped, to_errors
 
 _MOST_CHOSEN = 12  # features that are named of a method
 
@@ -70,8 +70,8 @@ def methods_view(fits: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     ticks = nice_ticks(float(of_folds.min()), float(of_folds.max()), about=4)
     low, span = ticks[0], ticks[-1] - ticks[0]
     standings = compared(fits, metric)
-    spreads = lined_up([float(of_folds[each.method].std(ddof=0)) for each in standings], 2)
-    means, in_unit = lined_up([each.mean for each in standings], 4), "rmse" in fits
+    deviations = [float(of_folds[each.method].std(ddof=0)) for each in standings]
+    (means, spreads), in_unit = to_errors([each.mean for each in standings], deviations), "rmse" in fits
     errors = fits.groupby("method")["rmse"].mean() if in_unit else None
     units = [""] * len(standings) if errors is None else grouped([errors[each.method] for each in standings], 4)
     seconds = fits.groupby("method")["seconds"].mean()
@@ -149,11 +149,11 @@ def sweep_report(
     means = by_size["score"].mean().tolist()
     errors = by_size["score"].sem().fillna(0.0).tolist()
     metric, in_unit = METRICS[fits["metric"].iloc[0]].title, "rmse" in fits
-    texts = lined_up(means, 4)
+    texts, spreads = to_errors(means, errors)
     rows = zip(
         sizes,
         texts,
-        lined_up(errors, 2),
+        spreads,
         grouped(by_size["rmse"].mean().tolist(), 4) if in_unit else [""] * len(sizes),
         map(brief_seconds, by_size["seconds"].mean()),
         strict=True,

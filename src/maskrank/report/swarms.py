@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from maskrank.layouts import by_size, shades, swarm
 from maskrank.report.charts import labelled, nice_ticks
-from maskrank.terminal.text import readable
+from maskrank.terminal.text import alike
 
 Array = NDArray[Any]
 
@@ -38,12 +38,11 @@ def beeswarm(values: Array, data: Array, names: Sequence[str]) -> dict[str, Any]
                 "name": names[i],
                 "middle": _LINE * (line + 0.5),
                 "dots": [(k, " ".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)) for k, points in dots if points],
-                "mean": readable(float(np.abs(values[:, i]).mean())),
-                "range": [
-                    readable(float(x)) for x in (values[:, i].min(), np.median(values[:, i]), values[:, i].max())
-                ],
             }
         )
+    columns = [alike(found.tolist()) for found in _numbers(values[:, shown])]
+    for drawn, texts in zip(lines, zip(*columns, strict=True), strict=True):
+        drawn["numbers"] = texts
     return {
         "width": _WIDTH,
         "height": _LINE * len(shown),
@@ -54,3 +53,8 @@ def beeswarm(values: Array, data: Array, names: Sequence[str]) -> dict[str, Any]
         "rows": len(values),
         "drawn": len(kept),
     }
+
+
+def _numbers(values: Array) -> list[Array]:
+    """Of each feature the mean of the absolute values, and the least, the median and the largest value."""
+    return [np.abs(values).mean(axis=0), values.min(axis=0), np.median(values, axis=0), values.max(axis=0)]

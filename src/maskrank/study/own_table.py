@@ -19,7 +19,7 @@ from maskrank.study.names import OURS, check_method, check_sizes
 from maskrank.study.protocol import KINDS, Samples, evaluate, uses_all_features
 from maskrank.study.runner import Job, Result, one_by_one, run_jobs
 from maskrank.tables import Table
-from maskrank.terminal.text import brief_seconds, grouped, lined_up, short
+from maskrank.terminal.text import brief_seconds, grouped, short, to_errors
 
 Array = NDArray[Any]
 
@@ -174,7 +174,7 @@ def _compared(fits: pd.DataFrame, names: Sequence[str]) -> tuple[list[str], list
     body.sort(key=lambda line: line[0], reverse=METRICS[metric].higher_is_better)
     means, spreads, errors, times, labels, shown_features = zip(*body, strict=True)
     in_unit = [grouped(errors, 4)] if "rmse" in fits else []
-    columns = (labels, lined_up(means, 4), lined_up(spreads, 2), *in_unit, map(brief_seconds, times), shown_features)
+    columns = (labels, *to_errors(means, spreads), *in_unit, map(brief_seconds, times), shown_features)
     head = ["method", METRICS[metric].title, "± std", *_unit_head(fits), "seconds", "chosen in every fold"]
     return head, [list(line) for line in zip(*columns, strict=True)]
 
@@ -191,10 +191,11 @@ def sweep_rows(fits: pd.DataFrame, *, folds: int | None = None) -> tuple[list[st
     chosen = smallest_size(fits)
     by_size = fits.groupby("size")
     means, errors = by_size["score"].mean(), by_size["score"].std(ddof=1) / np.sqrt(by_size["score"].count())
+    shown, spreads = to_errors(means.tolist(), errors.tolist())
     columns = (
         [str(size) for size in means.index],
-        lined_up(means.tolist(), 4),
-        [text.replace("nan", "") for text in lined_up(errors.tolist(), 2)],
+        shown,
+        [text.replace("nan", "") for text in spreads],
         *([grouped(by_size["rmse"].mean().tolist(), 4)] if "rmse" in fits else []),
         [brief_seconds(value) for value in by_size["seconds"].mean()],
         ["enough" if size == chosen else "" for size in means.index]

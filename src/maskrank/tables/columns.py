@@ -112,7 +112,7 @@ def reading_warnings(remarks: Remarks) -> list[str]:
         ", ".join(f"{name!r} (for example {text[:40]!r})" for name, text in _first(found))
         for found in (remarks.mixed, remarks.two_ways)
     )
-    other = "read as categories; --numeric and the name reads numbers"
+    other = "read as categories; --numeric COLUMN reads numbers"
     unclear = ", ".join(f"{name!r} ({how})" for name, how in _first(remarks.unclear))
     return [
         *unread_lines(words),

@@ -232,7 +232,7 @@ def rank_correlation(x: Array, y: Array) -> float:
 
 
 def survival_leaks(X: pd.DataFrame, time: Array, event: Array) -> dict[str, str]:
-    """Columns that give away how long a row was observed, or how that ended, and how."""
+    """Columns that reveal how long a row was observed, or how that ended, and how."""
     if len(X) < _FEWEST_ROWS:
         return {}
     found = {

@@ -53,7 +53,7 @@ def _leaks(X: pd.DataFrame, outcome: Outcome, asked: Sequence[str], classes: boo
     if outcome.task == "survival":
         time, event = outcome.columns
         return {
-            name: f"column {name!r} gives away {what}: check that it is known when the observation begins"
+            name: f"column {name!r} leaks {what}: check that it is known when the observation begins"
             for name, what in survival_leaks(X, time, event).items()
         }
     found: dict[str, str] = {}

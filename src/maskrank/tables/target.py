@@ -111,8 +111,8 @@ def read_target(column: pd.Series, task: str, rows: Array) -> Outcome:
 def _guessed(column: pd.Series, numeric: bool, distinct: int) -> tuple[str, str]:
     whole = numeric and bool((column == column.round()).all())
     classes = not numeric or (whole and distinct <= min(_MOST_CLASSES, max(2, len(column) // 5)))
-    kind = "text" if not numeric else "whole numbers" if whole else "fractional numbers"
-    return "classification" if classes else "regression", f"the target holds {distinct} distinct values, {kind}"
+    kind = "labels" if not numeric else "whole numbers" if whole else "fractional numbers"
+    return "classification" if classes else "regression", f"the target has {distinct:,} distinct {kind}"
 
 
 def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcome:
@@ -129,7 +129,7 @@ def _classes(column: pd.Series, task: str, reason: str, numeric: bool) -> Outcom
     few = [f"{short(str(label))} ({count})" for label, count in zip(labels, counts, strict=True) if count <= _RARE]
     rare = [
         f"{'a class' if len(few) == 1 else f'{len(few)} classes'} of the target {name!r} with 1 or 2 rows: "
-        f"{', '.join(few[:8])}{', …' if len(few) > 8 else ''}; learned from, and too few to judge by{hint}"
+        f"{', '.join(few[:8])}{', …' if len(few) > 8 else ''}; used for training, but too few to test on{hint}"
     ]
     order = [
         f"the classes of {name!r} are taken in this order: {listing(labels)}; give them numbers if theirs is another"

@@ -72,14 +72,31 @@ def run_demo(
         value = float(problem.measure(y_test, model.predict(X_test)))
         metric = model.task_.metric.title
         result = f"{value:.3f} on 1,024 test rows; the best attainable is {problem.attainable:.3f}"
-        names = ", ".join(f"x{i}" for i in relevant)
+        known = _ranked_first({f"x{i}" for i in relevant}, model.result_.selected)
         console.print(f"{problem.title}: {_SIZE} of {X.shape[1]} features, {seconds:.1f} s", style="bold")
-        console.print(f"truly relevant: {names}")
+        console.print(f"relevant: {known}")
         show_ranking(console, model.result_)
         if (size := notes(model).get("size")) is not None:
             console.print(f"size: {size}", markup=False)
         console.print(f"{metric} {result}\n")
         if done is not None:
-            facts = [("truly relevant", names), (metric, result), ("time", f"{seconds:.1f} s")]
+            facts = [("relevant", known), (metric, result), ("time", f"{seconds:.1f} s")]
             reference = all_features_figures(model, X, y)
             done(RankingSection(problem.title, model, facts, seconds, X, y, all_features=reference, row_by_row=True))
+
+
+def _ranked_first(relevant: set[str], selected: tuple[str, ...]) -> str:
+    """The features that matter, and how many of them were ranked before all others.
+
+    Examples
+    --------
+    >>> _ranked_first({"x0", "x1"}, ("x1", "x0", "x7")), _ranked_first({"x0", "x1"}, ("x1", "x7"))
+    ('x0, x1; both come first', 'x0, x1; 1 of 2 is among the first 2')
+    """
+    n = len(relevant)
+    first = len(relevant.intersection(selected[:n]))
+    every = "both" if n == 2 else f"all {n}"
+    found = (
+        f"{every} come first" if first == n else f"{first} of {n} {'is' if first == 1 else 'are'} among the first {n}"
+    )
+    return f"{', '.join(sorted(relevant))}; {found}"

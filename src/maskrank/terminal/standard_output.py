@@ -22,7 +22,7 @@ class OutputError(OSError):
 
 
 class Screen(Console):
-    """A console that goes on when nobody reads any more."""
+    """A console that continues when nobody reads any more."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As `rich.console.Console.print`."""

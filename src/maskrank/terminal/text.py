@@ -80,6 +80,23 @@ def grouped(values: Sequence[float], digits: int) -> list[str]:
     return [text if "e" in text else _with_commas(text) for text in lined_up(values, digits)]
 
 
+def to_errors(values: Sequence[float], errors: Sequence[float]) -> tuple[list[str], list[str]]:
+    """Values and their errors as `lined_up`, both with the decimals of two digits of the largest error.
+
+    Examples
+    --------
+    >>> from maskrank.terminal.text import to_errors
+    >>> to_errors([0.333612, 0.6540], [0.0642, 0.0361])
+    (['0.334', '0.654'], ['0.064', '0.036'])
+    """
+    largest = max((error for error in errors if math.isfinite(error)), default=0.0)
+    if not 1e-6 < largest < _LONG:
+        return lined_up(values, 4), lined_up(errors, 2)
+    decimals = max(0, 1 - math.floor(math.log10(largest)))
+    shown = [[f"{number:,.{decimals}f}" for number in numbers] for numbers in (values, errors)]
+    return shown[0], shown[1]
+
+
 def alike(values: Sequence[float], digits: int = 3) -> list[str]:
     """Numbers with the decimals that show so many digits of the largest, small ones rounded to 0.
 
@@ -100,10 +117,10 @@ def readable(value: float) -> str:
     Examples
     --------
     >>> from maskrank.terminal.text import readable
-    >>> readable(74170.3), readable(-0.043121), readable(3.0), readable(2.5e12)
-    ('74,170', '−0.04312', '3', '2.5e+12')
+    >>> readable(74170.3), readable(-0.043121), readable(7543.2), readable(2.5e12)
+    ('74,170', '−0.04312', '7,543', '2.5e+12')
     """
-    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
     return text.replace("-", "−", 1) if value < 0 else text
 
 
