@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskrank.tables.arrow_files import arrow_reader
 from maskrank.tables.errors import TableError, first_line
 from maskrank.tables.memory import require_room
 from maskrank.tables.parquet import check_texts
@@ -235,7 +236,7 @@ def open_path(path: Path, limit: int | None = None) -> LargeTable:
     dataset = open_dataset([str(file) for file in files], kind, base=path if path.is_dir() else path.parent)
     if kind == "parquet" and limit is not None:
         check_small(files, limit)
-    return of_dataset(dataset, str(path))
+    return of_dataset(dataset, str(path), arrow=kind == "ipc")
 
 
 def check_small(files: Sequence[Path], limit: int) -> None:
@@ -275,7 +276,9 @@ def dataset_module(where: str) -> Any:
     return ds
 
 
-def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch | None = None) -> LargeTable:
+def of_dataset(
+    dataset: Any, name: str, *, checked: bool = True, folder: Scratch | None = None, arrow: bool = False
+) -> LargeTable:
     """The table of a pyarrow dataset.
 
     Parameters
@@ -287,6 +290,8 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
         Refuse files of different columns or types.
     folder : Scratch, optional
         Of its files, removed with the table.
+    arrow : bool
+        Of Arrow files on disk, which may be damaged.
     """
     require_threads(name)
     fragments = list(dataset.get_fragments())
@@ -297,7 +302,8 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     for fragment in fragments:
         path = getattr(fragment, "path", None)
         for part, n in _parts(fragment, path or name):
-            pieces.append(Piece(start, n, None if path is None else Path(path), _reader(part, dataset.schema)))
+            read = (arrow_reader if arrow else _reader)(part, dataset.schema)
+            pieces.append(Piece(start, n, None if path is None else Path(path), read))
             start += n
     return LargeTable(name, dataset.schema, pieces, folder)
 
