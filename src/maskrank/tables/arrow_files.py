@@ -1,7 +1,7 @@
-"""Batches of Arrow and Feather files, read one after the other in this thread.
+"""Batches of Arrow and Feather files, read in sequence in this thread.
 
-pyarrow's datasets read some columns of such a file in other threads, and where the file is damaged, memory is overwritten
-and the process ends: its plain reader refuses the file instead.
+pyarrow's datasets read some columns of such a file in other threads, and where it is damaged, memory is overwritten and
+the process ends: its plain reader refuses the file instead.
 """
 
 from __future__ import annotations
