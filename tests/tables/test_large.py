@@ -149,6 +149,17 @@ def test_files_of_different_columns_are_named(tmp_path: Path) -> None:
             open_large(folder)
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t"])
+def test_names_that_occur_twice_are_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if path.suffix == "":
+        path.mkdir()
+    table = pa.table([np.arange(20), np.arange(20), np.arange(20) % 2], names=["a", "a", "y"])
+    pq.write_table(table, path / "part.parquet" if path.is_dir() else path)
+    with pytest.raises(TableError, match=r"column name .*occurs twice; names must be unique"):
+        load_table(str(path), target="y")
+
+
 def test_files_that_change_and_folders_that_hold_nothing_are_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "t")
     table = open_large(folder)
@@ -169,7 +180,7 @@ def test_files_that_change_and_folders_that_hold_nothing_are_refused(tmp_path: P
         open_large(tmp_path / "one.npy")
 
 
-@pytest.mark.parametrize("given", ["much", "4 XB", 0, -1, 1.5, "0GB", True])
+@pytest.mark.parametrize("given", ["much", "4 XB", 0, -1, 1.5, "0GB", "9" * 400, True])
 def test_limits_that_are_none(given: object) -> None:
     with pytest.raises(ValueError, match=r"bytes above 0 are needed, or text such as 500MB, 4GB or 4GiB"):
         memory_limit(given)

@@ -64,3 +64,17 @@ def _with_said(values: Any, columns: Sequence[str], said: dict[str, Any], types:
         pa.repeat(pa.scalar(said[name], types[name]), n) if name in said else values.column(name) for name in columns
     ]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def plain_levels(table: Any) -> Any:
+    """A table without dictionaries that pandas refuses: where a level is null or stands twice, its values are text."""
+    import pyarrow as pa
+
+    for place, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type) and not all(_has_levels(chunk.dictionary) for chunk in column.chunks):
+            table = table.set_column(place, table.field(place).name, column.cast(column.type.value_type))
+    return table
+
+
+def _has_levels(levels: Any) -> bool:
+    return not levels.null_count and len(levels.unique()) == len(levels)

@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.arrow_files import arrow_reader
-from maskrank.tables.errors import TableError, first_line
+from maskrank.tables.arrow_files import arrow_reader, plain_levels
+from maskrank.tables.errors import TableError, first_line, require_unique
 from maskrank.tables.memory import require_room
 from maskrank.tables.parquet import check_texts
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.scratch import Scratch
-from maskrank.tables.text import require_unique
 from maskrank.tables.threads import require_threads
 from maskrank.tables.unchanged import Unchanged
 
@@ -191,7 +190,7 @@ def joined_frame(batches: Sequence[Any], name: str) -> pd.DataFrame:
     import pyarrow as pa
 
     try:
-        table = pa.Table.from_batches(batches).replace_schema_metadata(None)
+        table = plain_levels(pa.Table.from_batches(batches).replace_schema_metadata(None))
         frame: pd.DataFrame = table.to_pandas(date_as_object=False)
     except MemoryError:
         raise
@@ -264,6 +263,8 @@ def open_dataset(files: Sequence[str], kind: str, base: Path, schema: Any = None
     except Exception as error:
         named = "a Parquet" if kind == "parquet" else "an Arrow"
         where = files[0] if len(files) == 1 else base
+        if "duplicate field names" in str(error):
+            raise TableError(f"{where}: a column name occurs twice; names must be unique") from error
         raise TableError(f"{where}: is not {named} file: {first_line(error)}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -42,7 +43,7 @@ def memory_limit(given: object, name: str = "memory_limit") -> int:
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
         return given
     match = _AMOUNT.fullmatch(given.strip()) if isinstance(given, str) else None
-    if match is None or match[2].lower() not in _UNITS or float(match[1]) == 0:
+    if match is None or match[2].lower() not in _UNITS or not 0 < float(match[1]) < math.inf:
         shown = f"{name} {given}" if name.startswith("--") else f"{name}={given!r}"
         raise ValueError(f"{shown}: bytes above 0 are needed, or text such as 500MB, 4GB or 4GiB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
