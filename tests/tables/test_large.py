@@ -213,3 +213,16 @@ def test_a_scratch_folder_goes_with_its_table(tmp_path: Path) -> None:
     assert scratch.exists()
     table = None
     assert not scratch.exists()
+
+
+def test_rows_that_a_file_only_claims_to_have_are_refused(tmp_path: Path) -> None:
+    nothing = pa.nulls(10**6)
+    pyarrow.feather.write_feather(pa.table({"a": nothing, "y": nothing}), tmp_path / "t.feather")
+    with pytest.raises(TableError, match="says that it has 1,000,000 rows, and does not hold them"):
+        open_large(tmp_path / "t.feather")
+    pq.write_table(pa.table({"a": np.arange(100)}), tmp_path / "t.parquet", compression=None)
+    content = (tmp_path / "t.parquet").read_bytes()
+    rows = content.rindex(b"\x16\xc8\x01")  # the number of rows of its one group, as Thrift writes it
+    (tmp_path / "t.parquet").write_bytes(content[:rows] + b"\x16\xfe\x7f" + content[rows + 3 :])
+    with pytest.raises(TableError, match="says that it has 8,191 rows, and does not hold them"):
+        open_large(tmp_path / "t.parquet")

@@ -7,6 +7,7 @@ the process ends: its plain reader refuses the file instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -37,6 +38,29 @@ def arrow_reader(fragment: Any, schema: Any) -> Callable[[list[str], int], Itera
                 yield whole.slice(first, height)
 
     return read
+
+
+def check_rows(path: str, n_rows: int) -> None:
+    """Refuse a file that says that it has more rows than it holds, which would be counted through for ever.
+
+    Raises
+    ------
+    ValueError
+        No column holds a bit for every row, or columns differ in their lengths.
+    """
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    if n_rows <= 8 * Path(path).stat().st_size:
+        return
+    with pa.OSFile(path) as file, ipc.open_file(file) as reader:
+        columns = [str(field.name) for field in reader.schema if not pa.types.is_null(field.type)]
+    held = 0
+    for values in _batches(path, columns[:1]) if columns else ():
+        values.validate()
+        held += 8 * values.nbytes
+    if held < n_rows:
+        raise ValueError(f"it says that it has {n_rows:,} rows, and does not hold them")
 
 
 def _batches(path: str, columns: Sequence[str]) -> Iterator[Any]:

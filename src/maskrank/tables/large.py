@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.arrow_files import arrow_reader, plain_levels
+from maskrank.tables.arrow_files import arrow_reader, check_rows, plain_levels
 from maskrank.tables.errors import TableError, first_line, require_unique
 from maskrank.tables.memory import require_room
 from maskrank.tables.parquet import check_texts
@@ -302,23 +302,35 @@ def of_dataset(
     start = 0
     for fragment in fragments:
         path = getattr(fragment, "path", None)
-        for part, n in _parts(fragment, path or name):
+        for part, n in _parts(fragment, path or name, arrow=arrow):
             read = (arrow_reader if arrow else _reader)(part, dataset.schema)
             pieces.append(Piece(start, n, None if path is None else Path(path), read))
             start += n
     return LargeTable(name, dataset.schema, pieces, folder)
 
 
-def _parts(fragment: Any, where: str) -> list[tuple[Any, int]]:
+def _parts(fragment: Any, where: str, *, arrow: bool) -> list[tuple[Any, int]]:
     """Groups of rows of a file, and how many rows they have."""
     try:
         if not hasattr(fragment, "split_by_row_group"):
-            return [(fragment, fragment.count_rows())]
-        return [(part, part.row_groups[0].num_rows) for part in fragment.split_by_row_group()]
+            n_rows = fragment.count_rows()
+            if arrow:
+                check_rows(fragment.path, n_rows)
+            return [(fragment, n_rows)]
+        return [(part, _rows_of_group(part)) for part in fragment.split_by_row_group()]
     except (PermissionError, MemoryError):
         raise
     except Exception as error:  # pyarrow has many kinds of its own
         raise TableError(f"{where}: is damaged: {first_line(error)}") from error
+
+
+def _rows_of_group(part: Any) -> int:
+    """Rows of a group of a Parquet file, each of which has a value in every column, or a gap."""
+    n_rows = int(part.row_groups[0].num_rows)
+    group = part.metadata.row_group(part.row_groups[0].id)
+    if group.num_columns and group.column(0).num_values < n_rows:
+        raise ValueError(f"it says that it has {n_rows:,} rows, and does not hold them")
+    return n_rows
 
 
 def _reader(fragment: Any, schema: Any) -> Callable[[list[str], int], Iterator[Any]]:
