@@ -176,7 +176,9 @@ def test_texts_that_a_file_holds_once_count_in_every_row(tmp_path: Path) -> None
     texts = pa.array(["x" * 100_000] * 1_000)
     pq.write_table(pa.table({"a": np.arange(1_000) % 7, "b": texts, "y": np.arange(1_000) % 2}), tmp_path / "t.parquet")
     assert (tmp_path / "t.parquet").stat().st_size < 100_000
-    assert "100 MB or more" in refused(tmp_path / "t.parquet", memory=200 * MEGABYTE)
+    said = refused(tmp_path / "t.parquet", memory=200 * MEGABYTE)
+    assert "100 MB or more" in said
+    assert "save it as Parquet" not in said
 
 
 def test_texts_of_a_large_file_count_in_every_row(tmp_path: Path) -> None:

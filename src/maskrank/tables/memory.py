@@ -93,9 +93,10 @@ def require_room(where: str, n_bytes: int, limit: int, *, packed: int | None = N
     """
     needed = int(_OF_FRAME * n_bytes)
     if needed > limit:
+        other = "" if where.endswith(".parquet") else ", or save it as Parquet, which is read in parts"
         raise TableError(
             f"{where}: holds {size_text(n_bytes)} or more, which need about {size_text(needed)} of memory, and "
-            f"{size_text(limit)} may be used: allow more with --memory, or save it as Parquet, which is read in parts"
+            f"{size_text(limit)} may be used: allow more with --memory{other}"
         )
     if packed is not None and n_bytes > max(_SMALL, _MOST_TIMES * packed):
         raise TableError(
