@@ -67,6 +67,16 @@ def triple(d: int, config: TrainConfig, seed: int) -> float:
     return float(DualNetClassifier(3, preset=config, random_state=seed).fit(X, y).support_[relevant].mean())
 
 
+def nested(d: int, config: TrainConfig, seed: int) -> float:
+    """Share found of four columns whose signs act in pairs, in threes and together; 833 rows."""
+    rng = np.random.default_rng([SEED, seed, d])
+    X = rng.standard_normal((833, d))
+    relevant = rng.choice(d, 4, replace=False)
+    signs = np.sign(X[:, relevant]).cumprod(axis=1)
+    y = signs[:, 1:].sum(axis=1) + 0.5 * rng.standard_normal(833)
+    return float(DualNetRegressor(4, preset=config, random_state=seed).fit(X, y).support_[relevant].mean())
+
+
 def madelon(config: TrainConfig, seed: int) -> float:
     """Share of 20 chosen features that are among the 20 that matter."""
     X, y = madelon_rows(100 + seed)
@@ -125,6 +135,7 @@ PROBLEMS: dict[str, Quality] = {
     "RING+XOR, 256, s = 4": partial(needles, "RING+XOR", 256, 1),
     "RING+XOR+SUM, 1,024, s = 6": partial(needles, "RING+XOR+SUM", 1024, 1),
     "parity, 300, s = 3": partial(triple, 300),
+    "nested tuples, 2,000, s = 4": partial(nested, 2000),
     "Madelon, s = 20": madelon,
     "weak effects, s = 10": weak,
     "copies, s = 4": copies,

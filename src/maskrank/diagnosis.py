@@ -125,7 +125,7 @@ class Diagnosis:
 
 def diagnose() -> Diagnosis:
     """Look at this installation."""
-    found = Diagnosis(variables={name: os.environ[name] for name in _VARIABLES if name in os.environ})
+    found = Diagnosis(variables={name: os.environ[name] for name in _VARIABLES if os.environ.get(name)})
     found.cores = _cores()
     _look_at_packages(found)
     _look_at_torch(found)

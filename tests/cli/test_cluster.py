@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from maskrank.cli import app
+from maskrank.cli.voice import Voice
 from maskrank.datasets import make_orange_skin
 from maskrank.parallel.fits import ClusterLostError, Fits
 
@@ -51,13 +52,36 @@ def test_a_scheduler_that_does_not_answer_is_named_within_seconds(table: str) ->
             assert time.monotonic() - started < 10
 
 
+def test_an_address_may_be_one_of_ipv6(table: str) -> None:
+    line = fail("compare", table, "--cluster", "tcp://[::1]:1")
+    assert "no Dask scheduler answers at tcp://[::1]:1" in line
+
+
 def test_something_else_than_a_scheduler_is_named_within_seconds(table: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         assert "no Dask scheduler answers" in fail("compare", table, "--cluster", address)
 
 
-@pytest.mark.parametrize("address", ["local", "local:0", "somewhere", "tcp://host", "http://host:8786"])
+def test_a_scheduler_without_workers_is_waited_for_aloud(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    shown: list[str] = []
+    busy = Voice.busy
+    monkeypatch.setattr(Voice, "busy", lambda voice, what: shown.append(what) or busy(voice, what))
+    monkeypatch.setattr("maskrank.parallel.cluster._SOON", 0.1)
+    monkeypatch.setattr("maskrank.parallel.cluster._STARTING", 0.3)
+    with LocalCluster(n_workers=0, dashboard_address=None) as empty:
+        done = CliRunner().invoke(app, ["compare", table, "--cluster", empty.scheduler_address])
+    assert (done.exit_code, shown) == (2, ["cluster"])  # a bar, on a terminal
+    waiting, ended = done.stderr.splitlines()
+    assert "has no workers yet: waiting up to" in waiting
+    assert "`dask worker tcp://127.0.0.1" in ended
+
+
+@pytest.mark.parametrize(
+    "address", ["local", "local:0", "somewhere", "tcp://host", "tcp://host:99999", "tcp://::1:8786", "http://host:8786"]
+)
 def test_an_address_must_be_one(table: str, address: str) -> None:
     assert f"cluster {address}: tcp://HOST:PORT of a Dask scheduler" in fail("compare", table, "--cluster", address)
 

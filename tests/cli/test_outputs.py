@@ -74,6 +74,16 @@ def test_a_checkpoint_without_space_does_not_end_the_fit(table: Path, tmp_path: 
     assert "2 refits" in result.stdout
 
 
+def test_a_checkpoint_without_space_does_not_end_a_comparison(table: Path, tmp_path: Path) -> None:
+    words = ["--target", "label", "--size", 3, "--methods", "mrmr", "--folds", 9, "-q", "--json", "-"]
+    with full_disk(1):
+        result = run("compare", table, *words, "--checkpoint", tmp_path / "kept")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"maskrank: {tmp_path / 'kept' / 'fits.jsonl'} can't be written: File too large\n")
+    document = json.loads(result.stdout)
+    assert (document["complete"], len(document["fits"]), document["failed"]) == (True, 9, [])
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "kept.txt"
     file.write_text("before")

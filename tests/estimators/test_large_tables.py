@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,11 @@ def test_what_a_large_table_does_not_go_with(folder: Path) -> None:
         classifier().fit(lazy, "lable")
     with pytest.raises(ValueError, match="y must be the name of a column"):
         classifier().fit(lazy, np.zeros(N))
-    with pytest.raises(ValueError, match="groups goes with a table in memory"):
-        classifier().fit(lazy, "label", groups=np.zeros(N))
-    with pytest.raises(ValueError, match="sample_weight must be the name of a column"):
-        classifier().fit(lazy, "label", sample_weight=np.ones(N))
+    for name in ("sample_weight", "groups"):
+        with pytest.raises(ValueError, match=f"{name} must be the name of a column"):
+            classifier().fit(lazy, "label", **{name: np.ones(N)})
+    with pytest.raises(ValueError, match="X_val must be in memory"):
+        classifier().fit(lazy, "label", X_val=lazy, y_val="label")
     with pytest.raises(ValueError, match=r"memory_limit: 1 MB are too little .* at least 1 MB are needed"):
         DualNetClassifier(2, memory_limit=1000).fit(lazy, "label")
     with pytest.raises(ValueError, match="memory_limit='much': bytes above 0 are needed"):
@@ -146,11 +148,40 @@ def test_rank_and_predict_within_a_limit(folder: Path, tmp_path: Path, form: str
     assert len(predicted) == N
 
 
-def test_what_needs_all_rows_is_refused_in_a_line(folder: Path) -> None:
-    arguments = ["rank", str(folder), "--target", "label", "--memory", "400KB"]
-    result = RUN.invoke(app, [*arguments, "--fold-by", "kind"])
-    assert result.exit_code == 2
-    assert "--fold-by needs all rows in memory: about 2 MB" in result.output
+def test_rows_of_one_group_of_a_large_table_stay_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = frame().drop(columns=["w", "label"])
+    model = classifier().fit(ds.dataset(folder), "label", groups="w", X_val=own[:500], y_val=frame()["label"][:500])
+    assert "w" not in model.feature_names_in_
+    assert model.sample_ is not None
+    assert (model.sample_.n_all, model.sample_.n_learned) == (N, 0)  # of the others, some are of each group
+
+
+def test_what_is_too_little_is_refused_in_a_line(folder: Path) -> None:
     result = RUN.invoke(app, ["rank", str(folder), "--target", "label", "--memory", "2KB"])
     assert result.exit_code == 2
     assert "maskrank: --memory: 1 MB are too little for a table of 9 columns" in result.output
+
+
+def test_times_of_a_large_table_are_kept_apart_in_its_sample(folder: Path) -> None:
+    words = ["rank", str(folder), "--target", "size", "--drop", "label", "--size", "2", "--memory", "400KB", "-q"]
+    result = RUN.invoke(app, [*words, "--time-order", "w", "--json", "-"])
+    assert result.exit_code == 0, result.output
+    sample = json.loads(result.stdout)["sample"]
+    assert (sample["of"], sample["learned_beside"]) == (N, 0)  # of the others, some are later than those learned from
+    assert 100 < sample["rows"] < N / 2
+    assert "the latest" in result.stderr
+
+
+def test_methods_are_compared_on_a_sample_of_a_large_table(folder: Path, tmp_path: Path) -> None:
+    words = ["compare", str(folder), "--target", "label", "--drop", "size", "--size", "2", "--methods", "mrmr"]
+    page = tmp_path / "page.html"
+    result = RUN.invoke(
+        app, [*words, "--fold-by", "w", "--folds", "3", "--memory", "400KB", "--json", "-", "--report", str(page)]
+    )
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    rows, line = document["sample"]["rows"], "of 9,000 rows are used, a uniform sample"
+    assert (document["sample"]["of"], len(document["fits"])) == (N, 3)
+    assert 100 < rows < N / 2
+    assert f"{rows:,} {line}" in result.stderr
+    assert f"{rows:,} {line}" in page.read_text()

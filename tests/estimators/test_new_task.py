@@ -84,4 +84,5 @@ def test_a_new_task_fits_is_saved_and_is_reported(monkeypatch: pytest.MonkeyPatc
     assert (document["task"], document["metric"]) == ("median", "mae")
     assert "mean absolute error" in dict(facts(model, time="1 s"))
     page = ranking_report("Medians", [RankingSection("y", model, [], 1.0, X, y)], command="")
-    assert "Mean absolute error on 60 held-out rows (lower is better)" in page
+    assert "On 60 held-out rows" in page
+    assert "A lower mean absolute error is better" in page

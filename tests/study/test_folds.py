@@ -103,7 +103,8 @@ def patients(tmp_path: Path) -> str:
 def accuracy(*words: str) -> tuple[float, str]:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    return float(done.stdout.splitlines()[1].split()[1]), done.stderr
+    table = done.stdout.split("\n\n", 1)[1]  # after the answer
+    return float(table.splitlines()[1].split()[1]), done.stderr
 
 
 def test_folds_by_patient_show_that_nothing_was_learned(patients: str) -> None:

@@ -40,7 +40,7 @@ def test_compare_lists_the_best_method_first(ring: str, tmp_path: Path) -> None:
     answer, table = shown.split("\n\n", 1)
     lines = table.splitlines()
     assert max(map(len, [*answer.splitlines(), *lines])) <= 80
-    assert "dualnet" in answer  # alone in front, or tied
+    assert "dualnet" in answer or answer.startswith("All three methods are tied")
     assert lines[0].split() == ["method", "accuracy", "±", "std", "seconds", "chosen", "in", "every", "fold"]
     scores = [float(line.split()[1]) for line in lines[1:]]
     assert scores == sorted(scores, reverse=True)

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from maskrank.baselines import BASELINES
 from maskrank.datasets import load_dataset, make_xor
+from maskrank.estimators import DualNetClassifier
 from maskrank.study.names import check_method, methods
 from maskrank.study.protocol import (
     KINDS,
@@ -19,7 +22,7 @@ from maskrank.study.protocol import (
     Samples,
     divide,
     evaluate,
-    evaluate_sizes,
+    evaluate_all,
     orders_once,
     uses_all_features,
 )
@@ -97,7 +100,7 @@ def test_one_fit_serves_every_size_where_the_order_is_always_the_same(method: st
         pytest.importorskip(BASELINES[method].library)
     table, fold = xor(80)
     settings = _QUICKER.get(method, {})
-    at_once = evaluate_sizes(method, table, fold, (2, 4), task="classification", settings=settings)
+    at_once = evaluate_all([(method, 2), (method, 4)], table, fold, task="classification", settings=settings)
     alone = evaluate(method, table, fold, 4, task="classification", settings=settings)
     assert at_once[1]["selected"] == alone["selected"]
     assert at_once[1]["selected"][:2] == at_once[0]["selected"]
@@ -132,7 +135,30 @@ def test_our_method_gets_the_rows_that_are_left_out_too() -> None:
     assert line["score"] == pytest.approx((table.y[fold.test] == 0).mean())
 
 
-@pytest.mark.parametrize("method", ["nonsense", "rf+forest", "dualnet+svm", "+svm"])
+def test_judges_of_one_choice_share_its_fit() -> None:
+    data = load_dataset("orange_skin")
+    table, fold = Samples(data.X, data.y), Fold(np.arange(300), np.arange(0), np.arange(300, 512))
+    fits = []
+
+    class Counted(DualNetClassifier):
+        def fit(self, *args: Any, **options: Any) -> Any:
+            fits.append(self.n_features_to_select)
+            return super().fit(*args, **options)
+
+    counted = replace(KINDS["classification"], estimator=Counted)
+    wanted = [(f"dualnet+{judge}", size) for size in (3, 4) for judge in ("svm", "nn", "trees")]
+    with mock.patch.dict(KINDS, classification=counted):
+        lines = evaluate_all(wanted, table, fold, task="classification", settings={"max_batches": 200})
+    assert fits == [3, 4]
+    assert [len(line["selected"]) for line in lines] == [3, 3, 3, 4, 4, 4]
+    chosen = lines[0]["selected"]
+    nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    nearest.fit(data.X[:300][:, np.sort(chosen)], data.y[:300])
+    assert lines[1]["score"] == nearest.score(data.X[300:512][:, np.sort(chosen)], data.y[300:512])
+    assert min(line["score"] for line in lines) > 0.7
+
+
+@pytest.mark.parametrize("method", ["nonsense", "rf+forest", "dualnet+", "+svm"])
 def test_a_method_that_is_not_there_is_named(method: str) -> None:
     with pytest.raises(ValueError, match="is not known; there are dualnet, dfs"):
         check_method(method)
@@ -163,7 +189,7 @@ def frame_of_text(n: int = 200) -> tuple[Samples, Fold]:
     return Samples(X, y), Fold(rows[: n // 2], rows[:0], rows[n // 2 :])
 
 
-@pytest.mark.parametrize("method", ["mrmr", "lasso", "rf", "rf+svm"])
+@pytest.mark.parametrize("method", ["mrmr", "lasso", "rf", "rf+svm", "mrmr+nn", "mrmr+trees"])
 def test_methods_and_judges_take_frames_of_text_and_gaps(method: str) -> None:
     table, fold = frame_of_text()
     settings = {"n_estimators": 20, "max_depth": 4} if method.startswith("rf") else {}

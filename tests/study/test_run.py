@@ -93,7 +93,7 @@ def test_every_study_is_declared_with_names_that_exist(name: str) -> None:
 
 
 def test_a_study_that_is_not_there_is_named() -> None:
-    with pytest.raises(ValueError, match="study 'nothing' is not known; there are needles, synthetic"):
+    with pytest.raises(ValueError, match="study 'nothing' is not known; there are needles, learners, synthetic"):
         get_study("nothing")
 
 
@@ -124,7 +124,7 @@ def test_all_studies_go_on_where_one_has_no_data(tmp_path: Path, monkeypatch: py
     arguments = ["study", "all", "--quick", "--methods", "rf", "-q", "--data-dir", str(tmp_path / "data")]
     done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out")])
     assert done.exit_code == 1
-    assert "'study': 'mnist'" in done.stderr
+    assert "failed: study mnist: " in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import wraps
 from typing import Annotated, Any
 
@@ -32,10 +33,11 @@ def many_fits(command: Callable[..., None]) -> Callable[..., None]:
             return
         from maskrank.parallel.cluster import on_cluster
 
-        with on_cluster(address) as warnings:
-            if options.get("repeats") == 0:
-                warnings = [*warnings, _ONE_FIT]
-            Voice(quiet=options["quiet"], verbose=options["verbose"]).warn(warnings)
+        voice = Voice(quiet=options["quiet"], verbose=options["verbose"])
+        with ExitStack() as stack:
+            with voice.busy("cluster"):  # processes that start, or a scheduler that is slow to answer, take seconds
+                warnings = stack.enter_context(on_cluster(address, lambda line: voice.warn([line])))
+            voice.warn([*warnings, *([_ONE_FIT] if options.get("repeats") == 0 else [])])
             command(*args, **options)
 
     return run

@@ -13,7 +13,7 @@ from maskrank.cli.common import table_facts, typed_command
 from maskrank.findings import Comparison, Finding, comparison_finding, sweep_finding
 from maskrank.results import as_json, frame_csv
 from maskrank.size_choice import smallest_size
-from maskrank.study.folds import described_folds
+from maskrank.study.folds import described_folds, sampled
 from maskrank.study.own_table import comparison_rows, sweep_rows, timed_out
 from maskrank.study.protocol import uses_all_features
 from maskrank.study.runner import Job, Result
@@ -63,8 +63,8 @@ class FitsResults:
         return [line for line in self._ordered() if "error" in line]
 
     def finish(self, fits: pd.DataFrame, failed: Sequence[Result]) -> None:
-        """Show and write all fits, which `compare_methods` returned."""
-        self._lines = [*fits.to_dict("records"), *failed]
+        """Show and write all fits, which `compare_methods` returned; a checkpoint's full disk is none of them."""
+        self._lines = [*fits.to_dict("records"), *(line for line in failed if "file" not in line)]
         self._give()
 
     def leave(self) -> str:
@@ -97,15 +97,16 @@ class FitsResults:
         return len(self._lines) == len(self._places)
 
     def _json(self, fits: pd.DataFrame) -> str:
-        finding = self._finding(fits) if len(fits) else None
+        finding, table = self._finding(fits) if len(fits) else None, self._table
         errors = [{**{name: line[name] for name in _KEY}, "error": line["error"]} for line in self.failed]
         return as_json(
             {
                 "version": maskrank.__version__,
                 "complete": self._complete,
                 **({"answer": finding.answer, "certainty": finding.certainty} if finding is not None else {}),
-                "task": self._table.task,
+                "task": table.task,
                 "folds": self._folds,
+                **({} if table.others is None else {"sample": {"rows": len(table.X), "of": table.n_rows}}),
                 **self._found(fits),
                 "fits": fits.drop(columns=["scores"], errors="ignore").to_dict("records"),
                 "failed": errors,
@@ -123,6 +124,7 @@ class FitsResults:
         stopped = f"no, it was stopped: {len(self._lines)} of {len(self._places)} fits are done"
         return [
             *table_facts(self._data, self._table),
+            *(("sample", line) for line in sampled(self._table)),
             ("folds", described_folds(self._table, self._folds)),
             *(("ended", f"{line['method']}, fold {line['fold'] + 1}: {line['error']}") for line in late),
             *([] if self._complete else [("complete", stopped)]),

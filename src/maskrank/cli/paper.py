@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import console, listed, polite, typed_command, whole_numbers
+from maskrank.cli.common import console, listed, polite, say, typed_command, whole_numbers
 from maskrank.cli.options import DataDir, Jobs, Quiet, Report, Verbose
 from maskrank.cli.outputs import Outputs
-from maskrank.cli.voice import Voice
+from maskrank.cli.voice import Voice, failure
 from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 def study(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, all."),
+        typer.Argument(
+            metavar="NAME", help="synthetic, mnist, selection, enhancer, wide, behaviour, needles, learners, all."
+        ),
     ],
     data_dir: DataDir = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the results. Default: study-NAME.")] = None,
@@ -45,7 +47,7 @@ def study(
     """Reproduce an experiment of the paper.
 
     Its tables and figures go to a folder. "all" runs the six experiments of the paper; needles is a benchmark with
-    known answers.
+    known answers, and learners judges the choice by other learners.
 
     Example: maskrank study synthetic --jobs 2 --out synthetic
     """
@@ -91,8 +93,7 @@ def study(
             show_answer(console(), study_finding(each, finished_fits(folder)))
         console().print(text, markup=False, soft_wrap=True)
         for line in failed:
-            said = line["error"] if "file" in line else f"failed: {line}"
-            typer.echo(f"maskrank: {said}", err=True)
+            say(failure(line))
         failures += len(failed)
         folders += [folder] if text else []
         voice.written([str(folder)])

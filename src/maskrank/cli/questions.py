@@ -136,7 +136,7 @@ def fit_table(model: DualNetBase, table: Table) -> None:
     past, recent = table.take(~late), table.take(late)
     _check_past(past, recent)
     own = {"X_val": recent.X, "y_val": given_target(recent), **row_arguments(recent, "_val")}
-    model.fit(past.X, given_target(past), **row_arguments(past), **own)
+    model.fit(given_features(past), given_target(past), **row_arguments(past), **own)
 
 
 def given_features(table: Table) -> Any:

@@ -9,7 +9,7 @@ import typer
 from maskrank.cli.checkpoints import check_folder
 from maskrank.cli.checks import check_methods
 from maskrank.cli.clusters import Cluster, many_fits
-from maskrank.cli.common import listed, polite, read_table, whole_numbers
+from maskrank.cli.common import listed, polite, read_table, say, whole_numbers
 from maskrank.cli.options import (
     Categorical,
     CheckpointFolder,
@@ -17,6 +17,7 @@ from maskrank.cli.options import (
     Drop,
     FoldBy,
     Jobs,
+    Memory,
     Numeric,
     Quiet,
     Report,
@@ -31,7 +32,7 @@ from maskrank.cli.options import (
 )
 from maskrank.cli.outputs import Outputs
 from maskrank.cli.questions import Question, ask
-from maskrank.cli.voice import Voice
+from maskrank.cli.voice import Voice, failure
 from maskrank.interrupts import leaving, shield_children
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def compare(
     json: Json = None,
     csv: Csv = None,
     report: Report = None,
+    memory: Memory = None,
     checkpoint: CheckpointFolder = None,
     resume: Resume = False,
     quiet: Quiet = False,
@@ -83,19 +85,20 @@ def compare(
     chosen = listed(methods)
     check_methods(chosen)
     from maskrank.study.names import check_sizes
-    from maskrank.tables import ColumnOptions
+    from maskrank.tables import ColumnOptions, memory_limit
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
     check_folder(checkpoint, resume=resume)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
-    table = read_table(data, question, options, voice, strict=strict)
+    limit = memory_limit(memory, "--memory")
+    table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
     check_sizes([size], len(table.names), "--size")
     from maskrank.cli.fits_results import ComparisonResults
-    from maskrank.study.folds import rare_classes
+    from maskrank.study.folds import rare_classes, sampled
     from maskrank.study.own_table import compare_methods, table_jobs
 
-    voice.warn(rare_classes(table, folds))
+    voice.warn([*sampled(table), *rare_classes(table, folds)])
     results = ComparisonResults(data, table, table_jobs(chosen, [size], folds), folds, outputs, voice)
     shield_children()
     with leaving(results.leave):
@@ -141,6 +144,7 @@ def sweep(
     json: Json = None,
     csv: Csv = None,
     report: Report = None,
+    memory: Memory = None,
     checkpoint: CheckpointFolder = None,
     resume: Resume = False,
     quiet: Quiet = False,
@@ -155,20 +159,21 @@ def sweep(
     voice = Voice(quiet=quiet, verbose=verbose)
     given = None if sizes is None else whole_numbers("--sizes", sizes, least=1)
     from maskrank.study.names import OURS, check_sizes
-    from maskrank.tables import ColumnOptions
+    from maskrank.tables import ColumnOptions, memory_limit
 
     outputs = Outputs([data], json=json, csv=csv, report=report)
     check_folder(checkpoint, resume=resume)
     options = ColumnOptions(categorical or (), numeric or ())
     question = _question(target, task, drop=drop, skip_missing=skip_missing, fold_by=fold_by, time_order=time_order)
-    table = read_table(data, question, options, voice, strict=strict)
+    limit = memory_limit(memory, "--memory")
+    table = read_table(data, question, options, voice, strict=strict, memory=limit, seed=seed)
     wanted = given or [size for size in (1, 2, 3, 5, 10, 20, 50) if size < table.X.shape[1]]
     check_sizes(wanted, len(table.names), "--sizes")
     from maskrank.cli.fits_results import SweepResults
-    from maskrank.study.folds import rare_classes
+    from maskrank.study.folds import rare_classes, sampled
     from maskrank.study.own_table import compare_methods, table_jobs
 
-    voice.warn(rare_classes(table, folds))
+    voice.warn([*sampled(table), *rare_classes(table, folds)])
     results = SweepResults(data, table, table_jobs([OURS], wanted, folds), folds, outputs, voice)
     if jobs > 1:
         shield_children()
@@ -202,7 +207,7 @@ def _finish(outputs: Outputs, failed: list[Result], voice: Voice) -> None:
 
     errors = [line for line in failed if not timed_out(line)]
     for line in errors:
-        typer.echo(f"maskrank: failed: {line}", err=True)
+        say(failure(line))
     outputs.finish(voice)
     if errors:
         raise typer.Exit(1)

@@ -82,12 +82,11 @@ class Voice:
 
     def tell_fit(self, line: dict[str, Any]) -> None:
         """One finished fit of many."""
-        what = ", ".join(f"{name} {line[name]}" for name in _KEYS if name in line)
         if "error" in line:
-            self.tell(f"{what}: failed")
+            self.tell(f"{_which(line)}: failed")
             return
         figure = "best_p" if "best_p" in line else "score"
-        self.tell(f"{what}: {line.get('metric', figure)} {line[figure]:.4g} in {line['seconds']:.1f} s")
+        self.tell(f"{_which(line)}: {line.get('metric', figure)} {line[figure]:.4g} in {line['seconds']:.1f} s")
 
     def tell_model(self, model: Any) -> None:
         """How a fit ended, and its settings."""
@@ -96,6 +95,11 @@ class Voice:
         for stages in self.listeners:
             stages.close()
         self.tell(_settings(model))
+
+
+def failure(line: dict[str, Any]) -> str:
+    """What is said of a fit that failed, or of a file of many fits that can't be written."""
+    return str(line["error"]) if "file" in line else f"failed: {_which(line)}: {line['error']}"
 
 
 class Stages(Callback):
@@ -131,7 +135,11 @@ class Stages(Callback):
         self._stage = ""
 
 
-_KEYS = ("data", "problem", "d", "method", "size", "seed", "fold")  # what tells a fit from others
+_KEYS = ("study", "data", "problem", "d", "method", "size", "seed", "fold")  # what tells a fit from others
+
+
+def _which(line: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {line[name]}" for name in _KEYS if name in line)
 
 
 def _settings(model: Any) -> str:

@@ -150,7 +150,7 @@ class DualNetBase(
             training of the predictor continues with the other rows.
         y : array (n,); (n, outputs) for a regression of several targets, or for labels, 0 and 1
             Times and events for `DualNetSurvival`, which has the forms. The name of a column, or a list of names, of a
-            table larger than memory; so is ``sample_weight``.
+            table larger than memory; so are ``sample_weight`` and ``groups``.
         sample_weight : array (n,), optional
             What each row counts, wherever it is learned from or judges; their scale does not matter. A row of weight 0
             is left out. A row of weight 3 is the same as three copies of it: with weights, copies of a row are
@@ -159,7 +159,7 @@ class DualNetBase(
         groups : array (n,), optional
             The group of each row, such as its patient. No group is on both sides of the validation split, of a fold
             of any cross-fitting, or of a subsample of ``n_repeats``. (Groups of columns are a parameter of the
-            estimator.)
+            estimator.) Of a table larger than memory the predictor then learns from the sample alone.
         X_val, y_val, sample_weight_val : the same, optional
             Rows for early stopping and for the choice among the predictor's nets; no net learns from them. Without
             them ``validation_fraction`` of the rows are held out until the features are chosen. Then, with up to
@@ -171,9 +171,7 @@ class DualNetBase(
         -------
         self
         """
-        X, y, sample_weight, others = sampled_rows(
-            self, X, y, sample_weight, in_memory={"groups": groups, "X_val": X_val, "y_val": y_val}
-        )
+        X, y, sample_weight, groups, others = sampled_rows(self, X, y, sample_weight, groups, X_val=X_val)
         kind, given = frame_kind(X), as_table(X)
         whole, factors = self._training_part(given, y, sample_weight, groups)
         names = column_names(given, whole.source.shape[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -40,6 +40,10 @@ class OtherRows(Protocol):
     @property
     def n_sampled(self) -> int:
         """Rows that the fit sees."""
+
+    @property
+    def independent(self) -> bool:
+        """Whether the predictor may learn from any of them: neither groups nor times keep rows apart."""
 
     def batches(self, columns: ModelColumns, generator: np.random.Generator) -> Iterator[Rows]:
         """All others, parts of the table in random order."""
@@ -85,77 +89,84 @@ class Given(NamedTuple):
     X: Any
     y: Any
     sample_weight: Any
+    groups: Any
     others: OtherRows | None
 
 
-def sampled_rows(model: DualNetBase, X: Any, y: Any, sample_weight: Any, *, in_memory: Mapping[str, Any]) -> Given:
+def sampled_rows(model: DualNetBase, X: Any, y: Any, sample_weight: Any, groups: Any, *, X_val: Any) -> Given:
     """What ``fit`` is given; of a table larger than memory a sample, and the way to the other rows.
 
     Parameters
     ----------
     model : estimator
-    X, y, sample_weight
+    X, y, sample_weight, groups, X_val
         As ``fit`` takes them.
-    in_memory : dict
-        Other arguments, which a large table does not go with.
     """
     if isinstance(X, SampledFrame):
-        return Given(X.X, y, sample_weight, X.others)
+        return Given(X.X, y, sample_weight, groups, X.others)
     if type(X).__module__.split(".")[0] in _IN_MEMORY:
-        return Given(X, y, sample_weight, None)
+        return Given(X, y, sample_weight, groups, None)
     from maskrank.tables.memory import bytes_in_memory, memory_limit, sample_rows
     from maskrank.tables.opening import is_large, open_large_table
     from maskrank.tables.sample import Sample
 
     if not is_large(X):
-        return Given(X, y, sample_weight, None)
-    for name, value in in_memory.items():
-        if value is not None:
-            raise ValueError(f"{name} goes with a table in memory; of a larger one, rows are held out at random")
-    named = NamedColumns.of(y, sample_weight)
+        return Given(X, y, sample_weight, groups, None)
+    if X_val is not None and is_large(X_val):
+        raise ValueError("X_val must be in memory: it judges after every few steps")
+    named = NamedColumns.of(y, sample_weight, groups)
     limit, table = memory_limit(model.memory_limit), open_large_table(X, named.every)
     if bytes_in_memory(table.n_rows * len(table.names)) <= limit:
-        rows = named.rows(table.frame(), None)
-        return Given(rows.X, rows.y, rows.weights, None)
+        return named.given(table.frame(), None)
     size = sample_rows(limit, table.n_rows, len(table.names))
     others = FrameRows(Sample.draw(table, size, resolve_seed(model.random_state)), named)
-    rows = named.rows(others.sample.reading.frame, None)
-    return Given(rows.X, rows.y, rows.weights, others)
+    return named.given(others.sample.reading.frame, others)
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Columns of a large table that are no features: its targets, one or several, and its weights."""
+    """Columns of a large table that are no features: its targets, one or several, its weights and groups of rows."""
 
     targets: list[str]
     single: bool
     weight: str | None
+    groups: str | None
 
     @classmethod
-    def of(cls, y: Any, sample_weight: Any) -> NamedColumns:
+    def of(cls, y: Any, sample_weight: Any, groups: Any) -> NamedColumns:
         """From what ``fit`` is given."""
         several = isinstance(y, list | tuple) and bool(y) and all(isinstance(name, str) for name in y)
         if not (isinstance(y, str) or several):
             raise ValueError("y must be the name of a column, or a list of names: X is a table larger than memory")
-        if not (sample_weight is None or isinstance(sample_weight, str)):
-            raise ValueError("sample_weight must be the name of a column: X is a table larger than memory")
-        return cls([y] if isinstance(y, str) else list(y), isinstance(y, str), sample_weight)
+        for name, value in (("sample_weight", sample_weight), ("groups", groups)):
+            if not (value is None or isinstance(value, str)):
+                raise ValueError(f"{name} must be the name of a column: X is a table larger than memory")
+        return cls([y] if isinstance(y, str) else list(y), isinstance(y, str), sample_weight, groups)
 
     @property
     def every(self) -> list[str]:
         """All of these names."""
-        return [*self.targets, *([] if self.weight is None else [self.weight])]
+        return [*self.targets, *(name for name in (self.weight, self.groups) if name is not None)]
+
+    def given(self, frame: pd.DataFrame, others: OtherRows | None) -> Given:
+        """All of the rows of a frame that have a target, a weight and a group."""
+        X, y, weights = self.rows(frame, None)
+        groups = None if self.groups is None else frame.loc[self._present(frame), self.groups].to_numpy()
+        return Given(X, y, weights, groups, others)
 
     def rows(self, frame: pd.DataFrame, features: Sequence[str] | None) -> Rows:
         """The rows of a frame that have a target and count; all features, or these."""
         from maskrank.tables.other_rows import Rows
 
-        present = frame[self.every].notna().all(axis=1).to_numpy()
+        present = self._present(frame)
         weights = None if self.weight is None else frame[self.weight].to_numpy(dtype=np.float64, na_value=np.nan)
         frame = frame if present.all() else frame[present].reset_index(drop=True)
         X = frame.drop(columns=self.every) if features is None else frame[list(features)]
         y = frame[self.targets[0]] if self.single else frame[self.targets]
         return Rows(X, y, None if weights is None else weights[present])
+
+    def _present(self, frame: pd.DataFrame) -> Array:
+        return np.asarray(frame[self.every].notna().all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -172,6 +183,10 @@ class FrameRows:
     @property
     def n_sampled(self) -> int:
         return self.sample.n_rows
+
+    @property
+    def independent(self) -> bool:
+        return self.named.groups is None
 
     def batches(self, columns: ModelColumns, generator: np.random.Generator) -> Iterator[Rows]:
         from maskrank.tables.other_rows import other_frames
@@ -195,6 +210,9 @@ def learn_others(
 ) -> Trained:
     """Train the predictor on with rows beside the sample, and keep it where it is better; sets ``sample_``.
 
+    Where groups or times keep rows apart it stays as it is: others of the groups that were held out, or rows of the
+    same time, are among them.
+
     Parameters
     ----------
     model : estimator
@@ -207,6 +225,8 @@ def learn_others(
         What the weights of each class's rows are multiplied by.
     """
     model.sample_ = SampleFacts(others.n_sampled, others.n_rows, 0)
+    if not others.independent:
+        return trained
     reader, settings = _Reader(model, factors), trained.config.predictor
     judging = reader.rows(others.judging(model.chosen_columns))
     left = max(0, others.n_rows - others.n_sampled - len(judging.y))

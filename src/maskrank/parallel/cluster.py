@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 
 _PATIENCE = 4  # seconds for the scheduler to answer
 _STARTING = 30  # seconds for its first worker to be there
+_SOON = 2  # seconds after which it is said that one is waited for
+_LAST_PORT = 65_535
 
 
 @contextmanager
-def on_cluster(address: str) -> Iterator[list[str]]:
+def on_cluster(address: str, told: Callable[[str], None] = lambda line: None) -> Iterator[list[str]]:
     """Many fits run on a cluster, as long as the context lasts; hands out warnings about its workers.
 
     Parameters
     ----------
     address : str
         Of a Dask scheduler; ``local:N`` starts N workers on this machine, and ends them with the context.
+    told : callable
+        Told what is waited for, where that takes longer.
 
     Raises
     ------
@@ -58,7 +62,7 @@ def on_cluster(address: str) -> Iterator[list[str]]:
         except OSError as error:
             raise _unreachable(address) from error
         stack.enter_context(client)
-        _await_workers(client, address)
+        _await_workers(client, address, told)
         check_workers(client)
         stack.enter_context(warm_up(client))
         stack.enter_context(parallel_config(backend="dask", client=client))
@@ -69,7 +73,8 @@ def _local_workers(address: str) -> int | None:
     """N of ``local:N``; None for the address of a scheduler."""
     if re.fullmatch(r"local:[1-9]\d*", address):
         return int(address.removeprefix("local:"))
-    if not re.fullmatch(r"(tcp|tls)://[^/:]+:\d{1,5}", address):
+    named = re.fullmatch(r"(tcp|tls)://([^/:\[\]]+|\[[\da-fA-F:.]+\]):(\d{1,5})", address)  # in [] an address of IPv6
+    if named is None or int(named[3]) > _LAST_PORT:
         raise ValueError(
             f"cluster {address}: tcp://HOST:PORT of a Dask scheduler, or local:N for N processes, is needed"
         )
@@ -103,9 +108,13 @@ def _without_log() -> Iterator[None]:
         log.setLevel(before)
 
 
-def _await_workers(client: Client, address: str) -> None:
+def _await_workers(client: Client, address: str, told: Callable[[str], None]) -> None:
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=_SOON)
+        return
+    told(f"the scheduler at {address} has no workers yet: waiting up to {_STARTING} s for the first")
     try:
-        client.wait_for_workers(1, timeout=_STARTING)
+        client.wait_for_workers(1, timeout=_STARTING - _SOON)
     except TimeoutError:
         raise ConnectionError(
             f"the scheduler at {address} has no workers: `dask worker {address}` starts one"

@@ -43,6 +43,13 @@ def described_folds(table: Table, folds: int) -> str:
     return f"{folds}-fold cross-validation{together}"
 
 
+def sampled(table: Table) -> list[str]:
+    """A line on a table larger than memory: on which of its rows the folds are."""
+    if table.others is None:
+        return []
+    return [f"{len(table.X):,} of {table.n_rows:,} rows are used, a uniform sample: the others do not fit into memory"]
+
+
 def rare_classes(table: Table, folds: int) -> list[str]:
     """A line on classes with fewer rows than folds; none with groups or an order, which do not count rows."""
     if table.task != "classification" or table.rows.order is not None or table.rows.groups is not None:

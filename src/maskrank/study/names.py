@@ -8,6 +8,8 @@ from maskrank.baselines import BASELINES
 
 OURS = "dualnet"
 STUDIES = ("synthetic", "mnist", "selection", "enhancer", "wide", "behaviour")  # of the paper
+FURTHER_STUDIES = ("needles", "learners")  # by the protocols of others
+JUDGES = ("svm", "mlp", "nn", "trees")  # that predict from the features of a method
 
 
 def methods() -> tuple[str, ...]:
@@ -17,15 +19,17 @@ def methods() -> tuple[str, ...]:
 
 def check_study(name: str) -> None:
     """Raise a ValueError that names the studies there are."""
-    if name not in (*STUDIES, "needles", "all"):
-        raise ValueError(f"study {name!r} is not known; there are needles, {', '.join(STUDIES)}, and all")
+    if name not in (*STUDIES, *FURTHER_STUDIES, "all"):
+        known = ", ".join((*FURTHER_STUDIES, *STUDIES))
+        raise ValueError(f"study {name!r} is not known; there are {known}, and all")
 
 
 def check_method(method: str) -> None:
     """Raise a ValueError that names the methods there are."""
-    name, _, judge = method.partition("+")
-    if name not in methods() or judge not in ("", "svm", "mlp") or (name == OURS and judge):
-        raise ValueError(f"method {method!r} is not known; there are {', '.join(methods())}, and NAME+svm, NAME+mlp")
+    name, plus, judge = method.partition("+")
+    if name not in methods() or (plus and judge not in JUDGES):
+        judged = ", ".join(f"NAME+{judge}" for judge in JUDGES)
+        raise ValueError(f"method {method!r} is not known; there are {', '.join(methods())}, and {judged}")
 
 
 def check_sizes(sizes: Sequence[int], d: int, name: str = "size") -> None:

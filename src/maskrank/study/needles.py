@@ -188,9 +188,10 @@ def tables(fits: pd.DataFrame) -> str:
     parts += beside_published(fits)
     needles = fits[fits["problem"] != DAG]
     for metric, title in (("best_p", "best-p, %"), ("best_2p", "best-2p, %"), ("auprc", "AUPRC, %")):
-        if len(needles):
-            parts += ["", f"## {title}", "", _mean_table(needles, metric)]
-        for problem, some in needles.groupby("problem", sort=False):
+        measured = needles.dropna(subset=[metric])
+        if len(measured):
+            parts += ["", f"## {title}", "", _mean_table(measured, metric)]
+        for problem, some in measured.groupby("problem", sort=False):
             parts += ["", f"### {title}: {problem}", "", _width_table(some, metric)]
     return "\n".join([*parts, "", "## Seconds per fit", "", _seconds_table(fits), ""])
 
@@ -204,7 +205,7 @@ def beside_published(fits: pd.DataFrame) -> list[str]:
     lines = []
     for method in dict.fromkeys(fits["method"]):
         both = [grid.loc[(method, *place)] if (method, *place) in grid.index else None for place in places]
-        lines.append([method, *("" if one is None else f"{one.best_p:.0f} / {one.best_2p:.0f}" for one in both)])
+        lines.append([method, *(_both(one) for one in both)])
     for method, known in PUBLISHED.items():
         lines.append([f"{method}, published", *(f"{known[place]:.0f}" if place in known else "" for place in places)])
     parts = []
@@ -214,6 +215,13 @@ def beside_published(fits: pd.DataFrame) -> list[str]:
     if (fits["problem"] == DAG).any():
         parts += ["", "## A causal graph of 2,000 features", "", dag_table(fits)]
     return parts
+
+
+def _both(one: pd.Series | None) -> str:
+    """best-k and best-2k of a cell, which earlier fits do not have."""
+    if one is None:
+        return ""
+    return f"{one.best_p:.0f}" if pd.isna(one.best_2p) else f"{one.best_p:.0f} / {one.best_2p:.0f}"
 
 
 def dag_table(fits: pd.DataFrame) -> str:

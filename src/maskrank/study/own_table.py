@@ -103,7 +103,7 @@ def _identity(table: Table, rows: Samples, **settings: Any) -> Identity:
 
 
 def _fit(job: Job, *, rows: Samples, folds: list[Any], task: str, seed: int, preset: str) -> Result:
-    settings = {"preset": preset} if job["method"] == OURS else {}
+    settings = {"preset": preset} if job["method"].partition("+")[0] == OURS else {}
     fold = folds[job["fold"]]
     line = evaluate(job["method"], rows, fold, job["size"], task=task, seed=seed + job["fold"], settings=settings)
     if task == "regression":

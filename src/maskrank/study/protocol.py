@@ -5,9 +5,10 @@ with early stopping gets that part, too, and holds out a fifth of its rows itsel
 fold is the test set once, and every method is trained on all the other rows.
 
 A filter method only chooses features: the same Gaussian SVM predicts from them, or for LASSO, LIME and SAN the same
-MLP. "rf+mlp" combines the features of one method with the predictions of another, as does "rf+svm". Where a table is
-not all numbers, other methods and these judges get the columns of `TableEncoder`. Hyper-parameters are tuned on
-training rows, never on test rows.
+MLP. "rf+mlp" combines the features of one method with the predictions of another. So do "+svm", "+nn" (the nearest
+neighbour) and "+trees" (50 extremely randomised trees), for every method and for ours. Where a table is not all
+numbers, other methods and these judges get the columns of `TableEncoder`. Hyper-parameters are tuned on training rows,
+never on test rows.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.metrics import accuracy_score, mean_squared_error
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -51,8 +54,8 @@ class Kind:
     metric : Metric
     measure : function
         From targets and predictions to the metric.
-    estimator, svm : class
-        Ours, and the SVM of the filter methods.
+    estimator, svm, nearest, trees : class
+        Ours, the SVM of the filter methods, and other judges of features.
     splitter : class
         Of the folds.
     """
@@ -61,12 +64,30 @@ class Kind:
     measure: Callable[[Array, Array], float]
     estimator: type[DualNetBase]
     svm: Any
+    nearest: Any
+    trees: Any
     splitter: Any
 
 
 KINDS = {
-    "classification": Kind(ACCURACY, accuracy_score, DualNetClassifier, SVC, StratifiedKFold),
-    "regression": Kind(MEAN_SQUARED_ERROR, mean_squared_error, DualNetRegressor, SVR, KFold),
+    "classification": Kind(
+        ACCURACY,
+        accuracy_score,
+        DualNetClassifier,
+        SVC,
+        KNeighborsClassifier,
+        ExtraTreesClassifier,
+        StratifiedKFold,
+    ),
+    "regression": Kind(
+        MEAN_SQUARED_ERROR,
+        mean_squared_error,
+        DualNetRegressor,
+        SVR,
+        KNeighborsRegressor,
+        ExtraTreesRegressor,
+        KFold,
+    ),
 }
 
 
@@ -131,14 +152,13 @@ def orders_once(method: str) -> bool:
 
 def evaluate(method: str, table: Samples, fold: Fold, size: int, **options: Any) -> Result:
     """`evaluate_sizes` at one size."""
-    return evaluate_sizes(method, table, fold, (size,), **options)[0]
+    return evaluate_all([(method, size)], table, fold, **options)[0]
 
 
-def evaluate_sizes(
-    method: str,
+def evaluate_all(
+    wanted: Sequence[tuple[str, int]],
     table: Samples,
     fold: Fold,
-    sizes: Sequence[int],
     *,
     task: str,
     seed: int = 0,
@@ -146,7 +166,14 @@ def evaluate_sizes(
     mlp: tuple[int, ...] = (60, 30, 20),
     keep_history: bool = False,
 ) -> list[Result]:
-    """Fit one method on one fold, once for all sizes if it orders the features once, and evaluate it on the test rows.
+    """Fit one method on one fold, and evaluate it at some sizes by some judges on the test rows.
+
+    There is one fit for each size, or for all sizes if the method orders the features once.
+
+    Parameters
+    ----------
+    wanted : sequence of (str, int)
+        The method with its judge, and a size; sizes that are equal follow each other.
 
     Returns
     -------
@@ -154,16 +181,17 @@ def evaluate_sizes(
         Of each size "score" (accuracy or mean squared error), "seconds" and "megabytes" of the fit, "selected" (best
         first), "scores" of the features, and for our method "history" where it is asked for.
     """
-    check_method(method)
     train, test = table.take(fold.train), table.take(fold.test)
-    name, _, judge = method.partition("+")
-    learned = _learned(name, fold, table)
     lines: list[Result] = []
-    for size in sizes:
-        if not lines or not orders_once(method):
+    fitted = 0  # the size of the last fit
+    for method, size in wanted:
+        check_method(method)
+        name, _, judge = method.partition("+")
+        if not lines or (size != fitted and not orders_once(method)):
+            learned, fitted = _learned(name, fold, table), size
             started = time.perf_counter()
             with _peak_memory() as memory:
-                if method == OURS:
+                if name == OURS:
                     model = KINDS[task].estimator(size, random_state=seed, **(settings or {}))
                     model.fit(learned.X, learned.y, **_row_groups(learned))
                     order = np.argsort(model.ranking_, kind="stable")
@@ -172,7 +200,7 @@ def evaluate_sizes(
                     order = model.fit(learned.X, learned.y).order_
             seconds = time.perf_counter() - started
         chosen = order[:size]
-        judged_by = "own" if method == OURS else judge or BASELINES[name].scored_by
+        judged_by = judge or ("own" if name == OURS else BASELINES[name].scored_by)
         predict = model.predict if judged_by == "own" else _predictor(judged_by, chosen, train, task, mlp, seed)
         line: Result = {
             "score": float(KINDS[task].measure(test.y, predict(test.X))),
@@ -182,7 +210,7 @@ def evaluate_sizes(
         }
         if len(order) <= _MOST_SCORES:
             line["scores"] = [float(f"{value:.6g}") for value in model.feature_importances_]
-        if keep_history and method == OURS:
+        if keep_history and name == OURS:
             line["history"] = _course(model)
         lines.append(line)
     return lines
@@ -196,13 +224,16 @@ def _learned(method: str, fold: Fold, table: Samples) -> Samples:
 
 
 def _predictor(judge: str, chosen: Array, train: Samples, task: str, mlp: tuple[int, ...], seed: int) -> Any:
-    """The SVM or the MLP on the chosen features: a function that predicts from a table."""
+    """A judge on the chosen features: a function that predicts from a table."""
     chosen = np.sort(chosen)
     learned = train.only(chosen)
     if judge == "mlp":
         predict = MLP(hidden=mlp, task=task, random_state=seed).fit(learned.X, learned.y).predict
-    else:
+    elif judge == "svm":
         predict = _svm(learned, task)
+    else:
+        model = KINDS[task].nearest(1) if judge == "nn" else KINDS[task].trees(50, random_state=seed)
+        predict = make_pipeline(TableEncoder(task), StandardScaler(), model).fit(learned.X, learned.y).predict
     return lambda X: predict(_taken(X, slice(None), chosen))
 
 

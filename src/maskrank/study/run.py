@@ -19,7 +19,7 @@ from maskrank.datasets.public import data_folder
 from maskrank.files import write_atomically
 from maskrank.study.figures import FIGURES, new_figure
 from maskrank.study.names import check_method, check_study
-from maskrank.study.protocol import KINDS, Samples, divide, evaluate_sizes, orders_once
+from maskrank.study.protocol import KINDS, Samples, divide, evaluate_all, orders_once
 from maskrank.study.runner import Job, Result, run_jobs, written
 from maskrank.study.spec import Study
 from maskrank.study.tables import costs, document
@@ -91,22 +91,22 @@ def _draw(name: str, fits: pd.DataFrame, datasets: dict[str, Dataset], file: Pat
 
 
 def _one_fit(job: Job) -> tuple[Any, ...]:
-    """Jobs with the same key share one fit."""
+    """Jobs with the same key share one fit: those of one method that differ in its judge, or in a size of one order."""
+    job = {**job, "method": job["method"].partition("+")[0]}
     return tuple(value for name, value in job.items() if name != "size" or not orders_once(job["method"]))
 
 
 def fit_jobs(jobs: list[Job], *, study: Study, data_dir: str | None) -> list[Result]:
-    """One method on one fold, at some sizes."""
+    """One method on one fold, at some sizes, by some judges."""
     job = jobs[0]
     part = study.part(job["data"])
     data = _loaded(job["data"], data_dir, job["seed"])
     splits = data.splits if part.published_test else {}
     folds = divide(data.y, splits, task=data.task, folds=max(2, part.folds), seed=job["seed"])
-    lines = evaluate_sizes(
-        job["method"],
+    lines = evaluate_all(
+        [(job["method"], job["size"]) for job in jobs],
         Samples(data.X, data.y),
         folds[job["fold"]],
-        [job["size"] for job in jobs],
         task=data.task,
         seed=1_000 * job["seed"] + job["fold"],
         settings=dict(part.methods[job["method"]]),

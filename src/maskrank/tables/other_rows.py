@@ -63,6 +63,11 @@ class OtherRows:
         """Rows that a fit sees."""
         return self.sample.n_rows
 
+    @property
+    def independent(self) -> bool:
+        """Whether any row may be learned from: neither groups nor times keep rows apart."""
+        return self.roles.fold_by is None and self.roles.time_order is None
+
     def batches(self, columns: ModelColumns, generator: np.random.Generator) -> Iterator[Rows]:
         """The rows that are not in the sample, parts of the table in random order.
 

@@ -13,7 +13,7 @@ from maskrank.tables.conversion import convert_csv
 from maskrank.tables.decimals import is_text, read_numbers
 from maskrank.tables.files import is_plain_text
 from maskrank.tables.large import LargeTable, check_small, is_large_file, open_path
-from maskrank.tables.memory import bytes_in_memory, fits_in_memory, sample_rows
+from maskrank.tables.memory import fits_in_memory, sample_rows
 from maskrank.tables.paths import is_standard_input, source_path
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.sampling import draw_rows
@@ -36,15 +36,12 @@ class Sample:
         Most of these rows.
     judging : DataFrame
         The others, which decide whether a predictor is better for the rows that are not in the sample.
-    needed : int
-        Bytes that all rows would take.
     """
 
     table: LargeTable
     rows: NDArray[np.int64]
     reading: Reading
     judging: pd.DataFrame
-    needed: int
 
     @property
     def n_rows(self) -> int:
@@ -60,8 +57,7 @@ class Sample:
         frame = table.take(rows, told=told)
         judging = np.random.default_rng([seed, 1]).random(len(rows)) < _JUDGING
         reading = as_reading(frame[~judging].reset_index(drop=True), separator)
-        needed = bytes_in_memory(table.n_rows * len(table.names))
-        return cls(table, rows, reading, frame[judging].reset_index(drop=True), needed)
+        return cls(table, rows, reading, frame[judging].reset_index(drop=True))
 
 
 def read_sample(

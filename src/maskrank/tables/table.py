@@ -23,13 +23,12 @@ from maskrank.tables.columns import (
 from maskrank.tables.errors import TableError, listing, raise_all
 from maskrank.tables.files import is_named_npz, read_frame
 from maskrank.tables.kinds import Remarks
-from maskrank.tables.memory import size_text
 from maskrank.tables.options import ColumnOptions
 from maskrank.tables.other_rows import OtherRows
 from maskrank.tables.paths import place
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.roles import ReadRows, Roles, RowFacts, read_row_facts, rows_without_facts, weightless_class
-from maskrank.tables.sample import Sample, read_sample
+from maskrank.tables.sample import read_sample
 from maskrank.tables.suspects import suspicious_columns
 from maskrank.tables.target import (
     CLASSES,
@@ -169,8 +168,6 @@ def load_table(
     if target is None and not roles.predicted(None):
         target = _default_target(source, columns, where)
     asked = roles.predicted(target)
-    if sample is not None:
-        _check_large(roles, where, sample)
     features, problems, readable = _names(columns, target, drop, options, roles)
     X, remarks = typed_columns(reading, features, {k: v for k, v in options.kinds.items() if k in features})
     problems += remarks.problems + _value_problems(X, remarks, options)
@@ -207,14 +204,6 @@ def load_table(
         dict(remarks.orders),
         None if sample is None else OtherRows(sample, asked, roles, outcome.task, outcome.values.dtype, skip_missing),
     )
-
-
-def _check_large(roles: Roles, where: str, sample: Sample) -> None:
-    """Refuse what needs all rows in memory."""
-    for option, column in (("--fold-by", roles.fold_by), ("--time-order", roles.time_order)):
-        if column is not None:
-            needed = size_text(sample.needed)
-            raise TableError(f"{where}: {option} needs all rows in memory: about {needed}, with --memory {needed}")
 
 
 def _names(

@@ -87,7 +87,7 @@ def alike(values: Sequence[float], digits: int = 3) -> list[str]:
     --------
     >>> from maskrank.terminal.text import alike
     >>> alike([0.7441, 2e-6]), alike([49917.0, -86686.5])
-    (['0.743', '0.000'], ['49,917', '−86,686'])
+    (['0.744', '0.000'], ['49,917', '−86,686'])
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     decimals = min(8, max(0, digits - 1 - math.floor(math.log10(largest)))) if largest > 0 else digits - 1

@@ -12,6 +12,7 @@ from maskrank.core.data.rows import Rows
 from maskrank.core.method.tasks import MulticlassTask, RegressionTask, Task
 from maskrank.core.proposals.proposal import features_of
 from maskrank.core.proposals.screening import Screen, correlated_features, groups_wanted, screen, screen_residual
+from maskrank.datasets import make_nonlinear_regression
 
 CONFIG = ProposalConfig()
 
@@ -43,6 +44,16 @@ def test_without_pairs_single_features_alone_are_screened() -> None:
     without = screened(x, y, config=ScreeningConfig(pairs=False))
     assert all(len(group) == 1 for group in without.groups)
     assert next(iter(without.evidence)) == (5,)
+
+
+def test_a_near_copy_of_a_steep_curve_has_no_evidence_beside_it() -> None:
+    X, y, relevant = make_nonlinear_regression(512, random_state=[3, 110])
+    x, noise = torch.from_numpy(X).float(), table(512, 1)[:, 0]
+    x[:, 9] = 0.95 * x[:, 3] + (1 - 0.95**2) ** 0.5 * noise
+    target = torch.from_numpy(y).float()
+    assert set(screened(x, target).evidence) == {(j,) for j in relevant.tolist()}
+    in_part = screened(x, target, config=ScreeningConfig(max_feature_share=0.0)).evidence
+    assert any(9 in group for group in in_part)
 
 
 def test_a_ring_is_seen_as_a_pair() -> None:

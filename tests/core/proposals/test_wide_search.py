@@ -191,3 +191,25 @@ def test_efforts_have_rising_budgets() -> None:
     assert plain.of_effort("quick").pair_flops == 0
     assert plain.pair_flops < plain.of_effort(60).pair_flops < plain.of_effort("thorough").pair_flops
     assert not plain.of_effort("thorough").only_with_room
+
+
+def test_significant_tuples_are_extended_by_further_features(generator: torch.Generator) -> None:
+    x = torch.randn((800, 60), generator=generator)
+    signs = x.sign()
+    pair, third, fourth = signs[:, 3] * signs[:, 11], signs[:, 27], signs[:, 50]
+    y = pair + pair * third + pair * third * fourth + 0.5 * torch.randn(800, generator=generator)
+    config = DEFAULT.using(proposal__screening__residual_rounds=0, proposal__wide__triple_flops=0.0)
+    found = proposed(x, y, 6, config, RegressionTask())
+    assert {(3, 11), (3, 11, 27), (3, 11, 27, 50)} <= set(found.evidence)
+    assert "1 triples and 1 larger tuples beyond chance" in found.summary(60)
+    for most in (3, 2):
+        smaller = proposed(x, y, 6, config.using(proposal__wide__max_tuple=most), RegressionTask())
+        assert max(len(group) for group in smaller.evidence) == most
+
+
+def test_tuples_are_not_extended_by_chance_nor_by_copies(generator: torch.Generator) -> None:
+    x = torch.randn((600, 200), generator=generator)
+    x[:, 7] = x[:, 3] + 0.1 * torch.randn(600, generator=generator)
+    y = x[:, 3] * x[:, 11] + 0.3 * torch.randn(600, generator=generator)
+    found = proposed(x, y, 6, DEFAULT.using(proposal__screening__residual_rounds=0), RegressionTask())
+    assert all(len(group) < 3 for group in found.evidence)

@@ -49,6 +49,8 @@ class ScreeningConfig:
         Columns and cosines of two features that count as main effects of their pair, where these have several columns.
     max_atom_share : float
         Directions that an atom of several columns projects out, as a share of the rows; of more, its fit alone.
+    max_feature_share : float
+        The same for the column and the cosines of a number; of more, the one that was taken alone.
     max_pair_correlation : float
         Features correlated more than this make no pair: their product is the square of either.
     ridge : float
@@ -96,6 +98,8 @@ class ScreeningConfig:
     max_block_rank: int = 64  # a memory limit
     max_main_effects: int = 128  # a time limit
     max_atom_share: float = 1 / 32  # not measured
+    # A curve that is taken in part leaves evidence to near copies of its column: benchmarks/ablation.py.
+    max_feature_share: float = 0.025
     max_pair_correlation: float = 0.8  # not measured
     ridge: float = 0.02  # not measured
     min_interaction: float = 0.1  # not measured
@@ -142,6 +146,8 @@ class WideSearchConfig:
         Triples are looked for where rows suffice to tell one from chance that explains this share of the target.
     triple_cosine : int
         Frequency, in half periods, of the cosine of ranks that stands for a number in the product of a triple.
+    n_extensions, max_tuple : int
+        Further features with which a significant tuple is tested, the strongest; and the size up to which tuples grow.
     """
 
     pair_flops: float = _PAIR_SHARE * EFFORTS["default"] * FLOPS_PER_SECOND  # benchmarks/wide.py pairs
@@ -155,6 +161,8 @@ class WideSearchConfig:
     min_triple_share: float = 0.5  # not measured
     triple_effect: float = 0.25  # not measured
     triple_cosine: int = 1  # of a sign it keeps 0.90, the standardised values of a normal column 0.80
+    n_extensions: int = 8  # not measured
+    max_tuple: int = 5  # benchmarks/ablation.py; 2 for none
 
     def of_effort(self, effort: str | float) -> WideSearchConfig:
         """The same with the budget of an effort: "quick", "default", "thorough", or seconds of one core.

@@ -49,16 +49,27 @@ class ReadFeatures:
 
     @classmethod
     def of(
-        cls, batch: Batch, univariate: Tensor, q: int, config: ScreeningConfig, partners: Tensor | None = None
+        cls,
+        batch: Batch,
+        univariate: Tensor,
+        q: int,
+        config: ScreeningConfig,
+        partners: Tensor | None = None,
+        *,
+        among_partners: bool = False,
     ) -> ReadFeatures:
-        """As many features as time and memory allow, of univariate evidence (d,), and partners in pairs: (p,)."""
+        """As many features as time and memory allow, of univariate evidence (d,), and partners in pairs: (p,).
+
+        With ``among_partners`` these alone are paired.
+        """
         n, d, device = len(batch), len(univariate), univariate.device
         ranked = univariate.argsort(descending=True, stable=True)
         n_paired = n_paired_features(batch, ranked, q, config)
         n_singles = how_many_fit(_atoms_of(batch.blocks, config).to(device)[ranked], config.max_pursuit_values // n)
         if partners is not None and n_paired:
-            known = torch.cat([ranked[:n_paired], partners[~torch.isin(partners, ranked[:n_paired])]])
-            ranked, n_paired = torch.cat([known, ranked[~torch.isin(ranked, known)]]), len(known)
+            first = ranked[: 0 if among_partners else n_paired]
+            paired = torch.cat([first, partners[~torch.isin(partners, first)]])
+            ranked, n_paired = torch.cat([paired, ranked[~torch.isin(ranked, paired)]]), len(paired)
         chosen = ranked[: max(n_paired, n_singles)]
         required = torch.arange(d, len(batch.blocks), device=device)
         features = torch.cat([chosen, required])

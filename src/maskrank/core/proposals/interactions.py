@@ -68,7 +68,8 @@ def best_partners(
     Parameters
     ----------
     tables : list of (Tensor (k, n), Tensor (k, n))
-        A pair's products are those of its first column in a left table and its second in the right one.
+        A pair's products are those of its first column in a left table and its second in the right one. With two
+        different tables their exchange is in the list, too: which column comes first must not matter.
     columns : Tensor (k, n)
         Standardised.
     owner : Tensor (k,)
@@ -88,23 +89,31 @@ def best_partners(
     """
     k = len(tables[0][0])
 
-    def strengths(first: Tensor) -> Tensor:
-        """Squared correlations of the products of some columns with all: (some, k)."""
-        strength = tables[0][0].new_zeros((len(first), k))
+    def strengths(first: Tensor, start: int) -> Tensor:
+        """Squared correlations of the products of some columns with all from one on: (some, k - start)."""
+        strength = tables[0][0].new_zeros((len(first), k - start))
         for left, right in tables:
             for direction in directions.t():
-                strength += ((left[first] * direction) @ right.t()).square_()
-        strength.masked_fill_((columns[first] @ columns.t()).abs() > max_correlation, -1.0)
-        return strength.masked_fill_(owner[first].unsqueeze(1) == owner, -1.0)
+                strength += ((left[first] * direction) @ right[start:].t()).square_()
+        strength.masked_fill_((columns[first] @ columns[start:].t()).abs() > max_correlation, -1.0)
+        return strength.masked_fill_(owner[first].unsqueeze(1) == owner[start:], -1.0)
 
-    blocks = torch.split(torch.arange(k, device=directions.device), max(1, limits.SCREENED // k))
-    best = [strengths(first).max(dim=1) for first in counted(blocks, "pairs")]
-    strength, partner = (torch.cat(parts) for parts in zip(*best, strict=True))
+    strength, partner = columns.new_full((k,), -1.0), torch.zeros(k, dtype=torch.long, device=columns.device)
+    places = torch.arange(k, device=columns.device)
+    blocks = torch.split(places, max(1, limits.SCREENED // k))
+    for block in counted(blocks, "pairs"):  # the products of one block of rows with the columns from there on
+        start = int(block[0])
+        products = strengths(block, start)
+        for some, by in ((block, 1), (places[start:], 0)):
+            best = products.max(dim=by)
+            better = best.values > strength[some]
+            strength[some] = torch.where(better, best.values, strength[some])
+            partner[some] = torch.where(better, best.indices + start, partner[some])
     chosen = strength.argsort(descending=True, stable=True)[:n_pairs]
     chosen = chosen[strength[chosen] >= 0]  # some features are correlated with all others
     found = [torch.stack([chosen, partner[chosen]], dim=1)]
     if len(known):
-        others = strengths(known).topk(min(n_partners, k), dim=1)  # (known, partners)
+        others = strengths(known, 0).topk(min(n_partners, k), dim=1)  # (known, partners)
         both = torch.stack([known.unsqueeze(1).expand_as(others.indices), others.indices], dim=2)
         found.append(both[others.values >= 0])
     distinct: Tensor = torch.unique(torch.cat(found).sort(dim=1).values, dim=0)

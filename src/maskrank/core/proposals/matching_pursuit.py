@@ -137,6 +137,8 @@ class Dictionary:
         known: list[int],
         config: ScreeningConfig,
         partners: Tensor | None = None,
+        *,
+        among_partners: bool = False,
     ) -> Dictionary:
         """Atoms of the features of the highest univariate evidence, and of pairs among them and with known features.
 
@@ -150,9 +152,16 @@ class Dictionary:
             Features known to matter. Required ones are, too.
         partners : Tensor (p,), optional
             Further features among which pairs are sought.
+        among_partners : bool
+            Whether pairs are sought among these and the known features alone.
         """
         d, device = len(univariate), univariate.device
-        read = ReadFeatures.of(batch, univariate, max(1, directions.shape[1]), config, partners)
+        if among_partners:
+            assert partners is not None
+            partners = torch.unique(torch.cat([partners, partners.new_tensor(known)]))
+        read = ReadFeatures.of(
+            batch, univariate, max(1, directions.shape[1]), config, partners, among_partners=among_partners
+        )
         now_known = torch.tensor([*known, *[d] * (batch.n_required > 0)], dtype=torch.long, device=device)
         owner, n_tests, columns = read.singles(d, config)
         end = int(read.blocks.starts[read.n_singles])
@@ -296,11 +305,14 @@ class Dictionary:
     def _columns_of(self, place: int, target: Tensor) -> Tensor:
         """What is projected out with an atom: (n, directions).
 
-        A column or cosine; of a pair, its product, too; of a feature of several columns, a basis of them, or what they
-        tell of the target where they are too many; of a pair under a joint test, all that was tested.
+        All columns and cosines of its feature or, of few rows, a single one of them; of a pair, its product, too;
+        of a feature of several columns, a basis of them, or what they tell of the target where they are too many; of a
+        pair under a joint test, all that was tested.
         """
         if place < len(self.owner):
-            return self.columns[place].unsqueeze(1)
+            own = self.columns[: len(self.owner)][self.owner == self.owner[place]]
+            few = len(own) <= self.config.max_feature_share * len(target)
+            return own.t() if few else self.columns[place].unsqueeze(1)
         place -= len(self.owner)
         if place < len(self.pairs):
             return torch.stack([self.columns[len(self.owner) + place], self.products[place]], dim=1)

@@ -186,12 +186,11 @@ class Proposal:
         """What was found among d features, in one sentence."""
         if not self.groups:
             return f"screening: none, all {d:,} features are searched"
-        singles, pairs, triples = (sum(len(group) == k for group in self.evidence) for k in (1, 2, 3))
-        found = (
-            f"{singles} features, {pairs} pairs and {triples} triples"
-            if triples
-            else f"{singles} features and {pairs} pairs"
-        )
+        sizes = [len(group) for group in self.evidence]
+        counts = {what: sizes.count(k) for k, what in enumerate(("features", "pairs", "triples"), start=1)}
+        counts["larger tuples"] = sum(size > len(counts) for size in sizes)
+        listed = [f"{count} {what}" for what, count in counts.items() if count or what in ("features", "pairs")]
+        found = f"{', '.join(listed[:-1])} and {listed[-1]}"
         return f"screening: {found} beyond chance; {len(self.pool):,} of {d:,} are searched"
 
 

@@ -227,9 +227,12 @@ def _pursued_groups(
                 partners = search.partners(batch, singles, residual.directions(), groups)
                 if partners is not None:
                     now_known = sorted(known.union(features_of(groups)))
-                    atoms = Dictionary.promising(batch, singles, residual.directions(), now_known, config, partners)
-                    atoms.pursue(residual, groups, wanted, significant_only=True, known=known)
-                search.add_triples(batch, singles, residual, groups, wanted)
+                    directions = residual.directions()
+                    found = Dictionary.promising(
+                        batch, singles, directions, now_known, config, partners, among_partners=True
+                    )
+                    found.pursue(residual, groups, wanted, significant_only=True, known=known)
+                search.add_tuples(batch, singles, residual, groups, wanted)
                 coverage = search.coverage
             atoms.pursue(residual, groups, wanted, significant_only=False, known=known)
             break

@@ -10,17 +10,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from maskrank.core.config import ScreeningConfig, WideSearchConfig
 from maskrank.core.data.rows import Batch
 from maskrank.core.proposals.atoms import n_paired_features
 from maskrank.core.proposals.interactions import PAIR_TESTS
+from maskrank.core.proposals.larger_tuples import extend_tuples
 from maskrank.core.proposals.matching_pursuit import Residual
 from maskrank.core.proposals.proposal import Coverage, FeatureGroup, features_of
 from maskrank.core.proposals.statistics import how_many_fit
 from maskrank.core.proposals.top_list import Workers
-from maskrank.core.proposals.triples import Triples, n_triple_columns
+from maskrank.core.proposals.triples import n_triple_columns, promising_triples
+from maskrank.core.proposals.tuples import BoundedColumns
 from maskrank.core.proposals.wide_pairs import n_wide_columns, pair_partners
 
 
@@ -80,7 +83,7 @@ class WideSearch:
         )
         return found if len(found) else None
 
-    def add_triples(
+    def add_tuples(
         self,
         batch: Batch,
         univariate: Tensor,
@@ -88,31 +91,34 @@ class WideSearch:
         groups: dict[FeatureGroup, float],
         wanted: int,
     ) -> None:
-        """Add significant triples to the groups, at most ``wanted`` of them, and project them out of the residual."""
+        """Add significant triples, and extensions of significant pairs and triples, to the groups.
+
+        There are at most ``wanted`` groups; what is added is projected out of the residual.
+        """
         d, directions = len(univariate), residual.directions()
         assert self.coverage is not None  # pairs come first
         if min(d, self.size) < 3 or directions.shape[1] == 0 or not self._has_room(groups) or not self._screening.pairs:
             return
-        if not self._could_be_told(len(batch), d):
-            return
         ranked = univariate.argsort(descending=True, stable=True)
-        n_columns = n_triple_columns(len(batch), directions.shape[1], self._config)
         widths = batch.blocks.widths.to(ranked.device)[ranked]
-        looked_at = int((widths.cumsum(0) <= n_columns).sum())
-        if looked_at < self._config.min_triple_share * d:
-            looked_at = 0
-        self.coverage = replace(self.coverage, in_triples=looked_at)
-        if looked_at < 3:
-            return
-        Triples.promising(
-            batch,
-            ranked[:looked_at].sort().values,
-            directions,
-            int(widths.sum()),
-            self._screening,
-            self._config,
-            self._workers,
-        ).pursue(residual, groups, wanted)
+        n_columns = int(widths.sum())
+        if self._could_be_told(len(batch), d):
+            looked_at = int((widths.cumsum(0) <= n_triple_columns(len(batch), directions.shape[1], self._config)).sum())
+            if looked_at < self._config.min_triple_share * d:
+                looked_at = 0
+            self.coverage = replace(self.coverage, in_triples=looked_at)
+            if looked_at >= 3:
+                columns = self._columns(batch, ranked[:looked_at])
+                found = promising_triples(columns, directions, n_columns, self._screening, self._config, self._workers)
+                found.pursue(residual, groups, wanted)
+        interacting = features_of(group for group in groups if len(group) > 1)
+        if interacting and self._has_room(groups):
+            first = ranked[: how_many_fit(widths, self._screening.max_pursuit_values // len(batch))]
+            columns = self._columns(batch, torch.unique(torch.cat([first, first.new_tensor(interacting)])))
+            extend_tuples(columns, residual, groups, wanted, n_columns, self._screening, self._config)
+
+    def _columns(self, batch: Batch, features: Tensor) -> BoundedColumns:
+        return BoundedColumns.of(batch, features.sort().values, self._screening, self._config)
 
     def _could_be_told(self, n: int, d: int) -> bool:
         """Whether n rows suffice to tell a triple of d features from the best of chance."""
