@@ -295,6 +295,7 @@ def of_dataset(
         Of Arrow files on disk, which may be damaged.
     """
     require_threads(name)
+    _types(dataset.schema, name)  # names that are no text are refused first
     fragments = list(dataset.get_fragments())
     if checked:
         _check_schemas(fragments)
