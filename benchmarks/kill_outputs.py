@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,6 +132,8 @@ def _start(kind: Kind, folder: Path) -> int:
     """A process that has imported everything, in a group of its own."""
     child = os.fork()
     if child:
+        with suppress(OSError):  # it has ended, or has its group already
+            os.setpgid(child, child)
         return child
     try:
         os.setpgrp()

@@ -68,7 +68,8 @@ def outcome(line: str, folder: Path, seconds: float) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"**not done in {seconds:.0f} s**"
-    said = [text for text in done.stderr.splitlines() if text.strip()]
+    lines = [text for text in done.stderr.splitlines() if text.strip()]
+    said = [text for text in lines if not text.startswith("maskrank: warning: ")]  # those of the table stay
     if "Traceback" in done.stderr or done.returncode not in (0, 1, 2):
         return f"**exit {done.returncode}: {said[-1][:80] if said else 'nothing said'}**"
     if done.returncode == 0:

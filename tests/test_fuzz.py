@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -86,3 +88,17 @@ def test_a_run_that_was_stopped_goes_on(fuzz: ModuleType, tmp_path: Path) -> Non
     whole = fuzz.run(fuzz.parse(words[:3]), lambda tally: None)
     assert (first.done, again.done) == (3, 6)
     assert again.outcomes == whole.outcomes
+
+
+def test_some_columns_of_a_damaged_arrow_file_end_no_process() -> None:
+    """It depends on chance: once in some hundreds of readings, memory was overwritten."""
+    lines = [
+        "from maskrank.tables import ModelColumns, TableError, read_batches",
+        "columns = ModelColumns({'a': 'numeric', 'b': 'categorical'})",
+        "for _ in range(300):",
+        "    try:",
+        f"        list(read_batches({str(CORPUS / 'tables' / 'batch_metadata.feather')!r}, columns, 10**9, 100))",
+        "    except TableError as error:",
+        "        assert 'is damaged' in str(error)",
+    ]
+    assert subprocess.run([sys.executable, "-c", "\n".join(lines)], check=False).returncode == 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +47,10 @@ def test_every_public_name_exists() -> None:
         assert getattr(maskrank, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         maskrank.nothing  # noqa: B018
+
+
+def test_every_dependency_has_its_licence_listed() -> None:
+    root = Path(__file__).parents[1]
+    needed = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
+    listed = re.findall(r"^\| ([\w-]+) \| .*\b(?:BSD|MIT|Apache)", (root / "SECURITY.md").read_text(), re.MULTILINE)
+    assert listed == [re.split(r"[<>=]", name)[0] for name in needed]

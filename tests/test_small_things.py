@@ -46,6 +46,16 @@ def test_huge_weights_do_not_overflow() -> None:
     assert np.array_equal(model.fit(X, X[:, 0], sample_weight=np.full(40, 1e308)).predict(X), expected)
 
 
+def test_rows_of_the_largest_numbers_are_predicted_without_a_warning() -> None:
+    tiny = 1e-5 * X
+    model = DualNetClassifier(2, max_batches=8, random_state=0).fit(tiny, tiny[:, 0] > 0)
+    rows = np.array([[value] * 3 for value in (1.7e308, 1e300, -1e300, -1.7e308)])
+    probabilities = model.predict_proba(rows)
+    assert np.isfinite(probabilities).all()
+    assert np.array_equal(probabilities[[0, 3]], probabilities[[1, 2]])
+    assert np.isfinite(model.explain(rows).values).all()
+
+
 @pytest.mark.parametrize("text", [';=HYPERLINK("x")', "\ufeff=1", " =1", "\t@a", "\0=1", "|+a", "＝1"])
 def test_no_text_starts_a_formula_in_any_spreadsheet(text: str) -> None:
     line = csv_text(None, [(text, 1)]).rstrip("\n")

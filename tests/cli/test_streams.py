@@ -105,6 +105,8 @@ def test_errors_of_memory_depth_and_size_are_lines() -> None:
     assert said_of(OverflowError("int too large")) == (["a number is too large: int too large"], 2)
     assert said_of(OSError(28, "No space left on device", "a.csv")) == (["a.csv: No space left on device"], 2)
     assert said_of(RuntimeError("a bug")) is None
+    (line,), _ = said_of(ValueError("x" * 10_000))
+    assert len(line) < 2_100
 
 
 def test_json_of_any_numbers_and_names() -> None:

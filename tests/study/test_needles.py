@@ -122,6 +122,9 @@ def test_the_command_line_runs_a_slice(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, asked)
     assert result.exit_code == 2
     assert "earlier run" in result.stderr
+    result = CliRunner().invoke(app, [*asked[:3], str(out / "needles.csv"), *asked[4:]])
+    assert result.exit_code == 2
+    assert "needles.csv can't hold results: a file is in its place; give another --out" in result.stderr
 
 
 @pytest.mark.parametrize(

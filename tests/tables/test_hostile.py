@@ -150,7 +150,8 @@ def test_arrays_without_a_good_header_are_refused(tmp_path: Path, member: bytes)
         archive.writestr("X.npy", member)
     refused(tmp_path / "table.npz")
     (tmp_path / "table.npy").write_bytes(member)
-    assert "is not an .npy file of a plain array" in refused(tmp_path / "table.npy")
+    said = "is not an .npy file of a plain array" if member else "the file is empty"
+    assert said in refused(tmp_path / "table.npy")
 
 
 def test_what_an_archive_declares_is_looked_at_before_it_is_read(tmp_path: Path) -> None:
@@ -175,7 +176,9 @@ def test_texts_that_a_file_holds_once_count_in_every_row(tmp_path: Path) -> None
     texts = pa.array(["x" * 100_000] * 1_000)
     pq.write_table(pa.table({"a": np.arange(1_000) % 7, "b": texts, "y": np.arange(1_000) % 2}), tmp_path / "t.parquet")
     assert (tmp_path / "t.parquet").stat().st_size < 100_000
-    assert "100 MB or more" in refused(tmp_path / "t.parquet", memory=200 * MEGABYTE)
+    said = refused(tmp_path / "t.parquet", memory=200 * MEGABYTE)
+    assert "100 MB or more" in said
+    assert "save it as Parquet" not in said
 
 
 def test_texts_of_a_large_file_count_in_every_row(tmp_path: Path) -> None:
@@ -232,7 +235,7 @@ def test_one_far_cell_of_a_spreadsheet_does_not_fill_memory(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.npz", "t.xlsx", "t"])
 def test_files_that_can_not_be_read_in_parts_are_named(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"")
+    (tmp_path / name).write_bytes(b"x")
     with pytest.raises(TableError, match=f"{name}: can't be read in parts; .npy, .parquet"):
         open_large(tmp_path / name)
 
@@ -302,3 +305,32 @@ def test_a_frame_of_the_same_without_names_of_pandas(tmp_path: Path) -> None:
     table = pa.Table.from_pandas(pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y}))
     pq.write_table(table.replace_schema_metadata({"pandas": "{"}), path)
     assert "is not a Parquet file" in refused(path)
+
+
+@pytest.mark.parametrize("levels", [["u", None, "v"], ["u", "v", "u"]])
+def test_levels_of_any_dictionary_are_read(tmp_path: Path, levels: list[str | None]) -> None:
+    codes = [0, 1, 2, None] * (N // 4)
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(levels))
+    read = load_table(str(written(tmp_path, ".feather", c=column)), target="y").X["c"]
+    expected = [None if code is None else levels[code] for code in codes]
+    assert [None if pd.isna(value) else value for value in read] == expected
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".npz", ".xlsx", ".csv.gz"])
+def test_an_empty_file_is_named_as_such(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(b"")
+    assert refused(path).endswith(": the file is empty")
+
+
+def test_an_empty_name_is_not_the_working_folder() -> None:
+    with pytest.raises(TableError, match=r"^'': is no name of a file$"):
+        load_table("", target="y")
+
+
+def test_names_that_look_the_same_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"gro\u0308\u00dfe": X[:, 0], "b": X[:, 1], "y": Y}).to_csv(path, index=False)
+    with pytest.raises(TableError, match=r"composed of other characters, 'gro\\u0308\\xdfe': rename it") as caught:
+        load_table(str(path), target="gr\u00f6\u00dfe")
+    assert "\n" not in str(caught.value)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
 import pytest
 
 from maskrank.tables import ColumnOptions, Table, TableError, describe_columns, load_table, select_columns
@@ -170,6 +172,18 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
         "4 numeric, 1 categorical (2 levels), 1 ordered (3 levels), 4 dates; gaps in 9 columns"
     )
     assert "column 'size': ordered, 3 levels ('S', 'M', 'L'), 25 % missing" in described
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+02:00"])
+def test_years_beyond_those_of_python_are_read_in_every_time_zone(tmp_path: Path, zone: str) -> None:
+    seconds = pa.array([5_909_999_999_999_999, 0, -(2**63) + 1] * 10, type=pa.timestamp("s", tz=zone))
+    columns = {"a": seconds, "b": seconds, "c": seconds, "d": seconds.dictionary_encode()}
+    pyarrow.feather.write_feather(pa.table(columns), tmp_path / "far.feather")
+    kinds = {"a": "categorical", "b": "numeric", "c": "date", "d": "categorical"}
+    frame = select_columns(str(tmp_path / "far.feather"), kinds)[0]
+    for name in ("a", "d"):
+        assert "187282414-07-29 18:39:59" in list(frame[name])
+    assert frame["c"].dtype.kind == "M"
 
 
 def test_values_that_no_column_can_hold(tmp_path: Path) -> None:

@@ -149,6 +149,17 @@ def test_files_of_different_columns_are_named(tmp_path: Path) -> None:
             open_large(folder)
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t"])
+def test_names_that_occur_twice_are_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if path.suffix == "":
+        path.mkdir()
+    table = pa.table([np.arange(20), np.arange(20), np.arange(20) % 2], names=["a", "a", "y"])
+    pq.write_table(table, path / "part.parquet" if path.is_dir() else path)
+    with pytest.raises(TableError, match=r"column name .*occurs twice; names must be unique"):
+        load_table(str(path), target="y")
+
+
 def test_files_that_change_and_folders_that_hold_nothing_are_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "t")
     table = open_large(folder)
@@ -169,7 +180,7 @@ def test_files_that_change_and_folders_that_hold_nothing_are_refused(tmp_path: P
         open_large(tmp_path / "one.npy")
 
 
-@pytest.mark.parametrize("given", ["much", "4 XB", 0, -1, 1.5, "0GB", True])
+@pytest.mark.parametrize("given", ["much", "4 XB", 0, -1, 1.5, "0GB", "9" * 400, True])
 def test_limits_that_are_none(given: object) -> None:
     with pytest.raises(ValueError, match=r"bytes above 0 are needed, or text such as 500MB, 4GB or 4GiB"):
         memory_limit(given)
@@ -202,3 +213,16 @@ def test_a_scratch_folder_goes_with_its_table(tmp_path: Path) -> None:
     assert scratch.exists()
     table = None
     assert not scratch.exists()
+
+
+def test_rows_that_a_file_only_claims_to_have_are_refused(tmp_path: Path) -> None:
+    nothing = pa.nulls(10**6)
+    pyarrow.feather.write_feather(pa.table({"a": nothing, "y": nothing}), tmp_path / "t.feather")
+    with pytest.raises(TableError, match="says that it has 1,000,000 rows, and does not hold them"):
+        open_large(tmp_path / "t.feather")
+    pq.write_table(pa.table({"a": np.arange(100)}), tmp_path / "t.parquet", compression=None)
+    content = (tmp_path / "t.parquet").read_bytes()
+    rows = content.rindex(b"\x16\xc8\x01")  # the number of rows of its one group, as Thrift writes it
+    (tmp_path / "t.parquet").write_bytes(content[:rows] + b"\x16\xfe\x7f" + content[rows + 3 :])
+    with pytest.raises(TableError, match="says that it has 8,191 rows, and does not hold them"):
+        open_large(tmp_path / "t.parquet")

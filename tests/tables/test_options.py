@@ -39,7 +39,7 @@ def test_groups_from_files(tmp_path: Path, name: str, text: str) -> None:
         ('{"a": "x"}', "the group 'a' is not a list of names of columns"),
         ('{"a": [1]}', "the group 'a' is not a list of names of columns"),
         ('{"a": ["x"], "a": ["z"]}', "the group 'a' occurs twice"),
-        ("", "is not a JSON object of lists"),
+        ("", "the file is empty"),
         ("name,member\na,x\n", "CSV with the columns group and column"),
         ("group,column\na,x,z\n", "line 2 has no group and column"),
         ("group,column\n,x\n", "line 2 has no group and column"),

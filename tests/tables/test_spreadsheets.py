@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from openpyxl import Workbook
 
 from maskrank.tables import Table, TableError, load_table, select_columns
 
@@ -189,3 +190,13 @@ def test_a_spreadsheet_file_is_named_as_such(tmp_path: Path) -> None:
     file = tmp_path / "table.ods"
     file.write_bytes(b"PK\x03\x04")
     assert refused(str(file)).endswith("or a folder of Parquet files: save the sheet as .xlsx or as CSV")
+
+
+def test_formulas_that_no_program_has_computed_are_told(tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["a", "b", "y"])
+    for i in range(20):
+        book.active.append([f"=B{i + 2}*2", float(i), i % 2])
+    book.save(tmp_path / "t.xlsx")
+    table = load_table(str(tmp_path / "t.xlsx"), target="y")
+    assert any("column 'a' holds formulas without values" in line for line in table.warnings)

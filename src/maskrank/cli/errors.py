@@ -7,6 +7,7 @@ import re
 from concurrent.futures import BrokenExecutor
 
 INPUT, WORK = 2, 1  # exit codes: what was given is wrong; the work could not be done
+_LONGEST = 2_000  # characters of a line
 _ALLOCATION = re.compile(r"[Uu]nable to allocate ([\d.,]+ \w+)|tried to allocate (\d+ bytes)|of size (\d+)")
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|can't start new thread|out of memory|bad_alloc")
 _HELP = "--memory chooses on a sample of the rows, --drop leaves columns out, and fewer --jobs take less"
@@ -25,7 +26,7 @@ def said_of(error: BaseException) -> tuple[list[str], int] | None:
     if isinstance(error, BrokenExecutor):
         return ["a fitting process was ended from outside, perhaps because memory ran out: use fewer --jobs"], WORK
     if isinstance(error, ValueError | OSError | ImportError):
-        return _lines(error), WORK if _is_of_output(error) else INPUT
+        return [_short(line) for line in _lines(error)], WORK if _is_of_output(error) else INPUT
     return None
 
 
@@ -39,6 +40,11 @@ def _is_of_output(error: Exception) -> bool:
     from maskrank.terminal.standard_output import OutputError
 
     return isinstance(error, OutputError)
+
+
+def _short(line: str) -> str:
+    """A line without its middle where something very long was given."""
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]}…{line[-_LONGEST // 2 :]}"
 
 
 def _lines(error: Exception) -> list[str]:

@@ -118,7 +118,10 @@ def _title(job: Job) -> str:
 
 
 def _file(folder: Path, *, resume: bool) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ValueError(f"{folder} can't hold results: a file is in its place; give another --out") from error
     if (folder / _FILE).exists() and not resume:
         raise ValueError(f"{folder} holds results of an earlier run: --resume continues it, or give another --out")
     return folder / _FILE

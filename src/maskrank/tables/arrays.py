@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.errors import TableError
+from maskrank.tables.errors import TableError, require_unique
 from maskrank.tables.memory import require_room
 from maskrank.tables.packed import check_archive
-from maskrank.tables.text import Reading, require_unique
+from maskrank.tables.text import Reading
 
 _NAMES = ("X", "y", "feature_names")
 _LAST_CHARACTER = 0x10FFFF

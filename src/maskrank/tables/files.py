@@ -16,20 +16,21 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from maskrank.tables.arrays import read_npz
-from maskrank.tables.errors import TableError
+from maskrank.tables.errors import TableError, listing, require_unique
 from maskrank.tables.large import is_large_file, open_path
 from maskrank.tables.memory import free_bytes, require_room
 from maskrank.tables.packed import Bounded, check_archive, damage_named, open_packed
 from maskrank.tables.parquet import read_parquet
 from maskrank.tables.paths import is_standard_input, place, source_path
 from maskrank.tables.progress import Told, untold
-from maskrank.tables.text import Reading, Text, check_utf8, decode, read_csv, require_unique
+from maskrank.tables.text import Reading, Text, check_utf8, decode, read_csv
 from maskrank.tables.unchanged import Unchanged
 
 Reader = Callable[[Path, Told, int], Reading]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _CELL = 8  # bytes
+_MOST_NAMED = 3  # columns of formulas
 _BLOCK = 1 << 20  # bytes of standard input at once
 SUFFIXES = (*_TEXT, ".parquet", ".arrow", ".feather", ".npy", ".npz", ".xlsx")
 KNOWN = f"{', '.join(SUFFIXES)}, .gz and .zst of text, or a folder of Parquet files"
@@ -179,6 +180,7 @@ def _read_excel(path: Path, told: Told, limit: int) -> Reading:
             book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
             sheets = [sheet.title for sheet in book.worksheets]
             rows = _rows_of_sheet(book.worksheets[0], path, limit) if sheets else []
+            formulas = _formulas_without_values(path, rows)
     except (PermissionError, TableError, MemoryError):
         raise
     except Exception as error:  # openpyxl, zipfile and the parser of XML each raise their own kinds
@@ -190,7 +192,9 @@ def _read_excel(path: Path, told: Told, limit: int) -> Reading:
     reading = read_csv(Text.of(stream.getvalue()), str(path), _OWN_SEPARATOR)
     others = len(sheets) - 1
     more = [f"{path}: has {others} more sheet{'s' if others > 1 else ''}; the first, {sheets[0]!r}, was read"]
-    return replace(reading, guesses=[*(more if others else []), *reading.guesses])
+    hint = "formulas without values, which are read as missing: save the file in a spreadsheet program first"
+    uncomputed = [f"{path}: column {listing([name])} holds {hint}" for name in formulas[:_MOST_NAMED]]
+    return replace(reading, guesses=[*(more if others else []), *uncomputed, *reading.guesses])
 
 
 def _rows_of_sheet(sheet: Any, path: Path, limit: int) -> list[Sequence[Any]]:
@@ -203,6 +207,21 @@ def _rows_of_sheet(sheet: Any, path: Path, limit: int) -> list[Sequence[Any]]:
         width = max(width, filled)
         require_room(str(path), _CELL * width * len(rows), limit)
     return rows
+
+
+def _formulas_without_values(path: Path, rows: list[Sequence[Any]]) -> list[str]:
+    """The names of empty columns that hold formulas, whose values no program has computed."""
+    from openpyxl import load_workbook
+
+    filled = {k for row in rows[1:] for k, cell in enumerate(row) if cell is not None}
+    empty = {k: str(cell) for k, cell in enumerate(rows[0] if rows else []) if cell is not None and k not in filled}
+    if not empty:
+        return []
+    book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True)
+    found: dict[str, None] = {}
+    for row in book.worksheets[0].iter_rows(min_row=2):
+        found |= {empty[k]: None for k, cell in enumerate(row) if k in empty and cell.data_type == "f"}
+    return list(found)
 
 
 def _line(row: Sequence[Any], width: int) -> list[str]:

@@ -155,7 +155,16 @@ def as_dates(column: pd.Series, remarks: Remarks, day_first: bool | None = None)
 def _factorized(column: pd.Series) -> tuple[NDArray[np.int64], list[Any]]:
     """The place of each row's value among the distinct ones, -1 for a gap; and these."""
     codes, levels = pd.factorize(column)
-    return codes, levels.tolist()
+    return codes, _values(levels)
+
+
+def _values(levels: pd.Index) -> list[Any]:
+    """Distinct values; pandas can't spell out years beyond 9999 in a time zone, which are taken without it."""
+    if getattr(levels, "tz", None) is not None:
+        plain = levels.tz_convert(None)
+        known = (plain > pd.Timestamp(2, 1, 1)) & (plain < pd.Timestamp(9_998, 1, 1))
+        levels = levels if known.all() else plain
+    return list(levels.tolist())
 
 
 def _floats(column: pd.Series) -> pd.Series:
@@ -171,7 +180,7 @@ def _cleaned(level: object) -> str | None:
 
 def _levels_as_text(column: pd.Series) -> pd.Series:
     """The same categories in their order, as text."""
-    texts = [_cleaned(level) for level in column.cat.categories]
+    texts = [_cleaned(level) for level in _values(column.cat.categories)]
     kept = list(dict.fromkeys(text for text in texts if text is not None))
     place = {text: i for i, text in enumerate(kept)}
     moved = np.array([-1 if text is None else place[text] for text in texts] + [-1])

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskrank.tables.errors import TableError, first_line
+from maskrank.tables.arrow_files import arrow_reader, check_rows, plain_levels
+from maskrank.tables.errors import TableError, first_line, require_unique
 from maskrank.tables.memory import require_room
 from maskrank.tables.parquet import check_texts
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.scratch import Scratch
-from maskrank.tables.text import require_unique
 from maskrank.tables.threads import require_threads
 from maskrank.tables.unchanged import Unchanged
 
@@ -190,7 +190,7 @@ def joined_frame(batches: Sequence[Any], name: str) -> pd.DataFrame:
     import pyarrow as pa
 
     try:
-        table = pa.Table.from_batches(batches).replace_schema_metadata(None)
+        table = plain_levels(pa.Table.from_batches(batches).replace_schema_metadata(None))
         frame: pd.DataFrame = table.to_pandas(date_as_object=False)
     except MemoryError:
         raise
@@ -235,7 +235,7 @@ def open_path(path: Path, limit: int | None = None) -> LargeTable:
     dataset = open_dataset([str(file) for file in files], kind, base=path if path.is_dir() else path.parent)
     if kind == "parquet" and limit is not None:
         check_small(files, limit)
-    return of_dataset(dataset, str(path))
+    return of_dataset(dataset, str(path), arrow=kind == "ipc")
 
 
 def check_small(files: Sequence[Path], limit: int) -> None:
@@ -263,6 +263,8 @@ def open_dataset(files: Sequence[str], kind: str, base: Path, schema: Any = None
     except Exception as error:
         named = "a Parquet" if kind == "parquet" else "an Arrow"
         where = files[0] if len(files) == 1 else base
+        if "duplicate field names" in str(error):
+            raise TableError(f"{where}: a column name occurs twice; names must be unique") from error
         raise TableError(f"{where}: is not {named} file: {first_line(error)}") from error
 
 
@@ -275,7 +277,9 @@ def dataset_module(where: str) -> Any:
     return ds
 
 
-def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch | None = None) -> LargeTable:
+def of_dataset(
+    dataset: Any, name: str, *, checked: bool = True, folder: Scratch | None = None, arrow: bool = False
+) -> LargeTable:
     """The table of a pyarrow dataset.
 
     Parameters
@@ -287,8 +291,11 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
         Refuse files of different columns or types.
     folder : Scratch, optional
         Of its files, removed with the table.
+    arrow : bool
+        Of Arrow files on disk, which may be damaged.
     """
     require_threads(name)
+    _types(dataset.schema, name)  # names that are no text are refused first
     fragments = list(dataset.get_fragments())
     if checked:
         _check_schemas(fragments)
@@ -296,22 +303,35 @@ def of_dataset(dataset: Any, name: str, *, checked: bool = True, folder: Scratch
     start = 0
     for fragment in fragments:
         path = getattr(fragment, "path", None)
-        for part, n in _parts(fragment, path or name):
-            pieces.append(Piece(start, n, None if path is None else Path(path), _reader(part, dataset.schema)))
+        for part, n in _parts(fragment, path or name, arrow=arrow):
+            read = (arrow_reader if arrow else _reader)(part, dataset.schema)
+            pieces.append(Piece(start, n, None if path is None else Path(path), read))
             start += n
     return LargeTable(name, dataset.schema, pieces, folder)
 
 
-def _parts(fragment: Any, where: str) -> list[tuple[Any, int]]:
+def _parts(fragment: Any, where: str, *, arrow: bool) -> list[tuple[Any, int]]:
     """Groups of rows of a file, and how many rows they have."""
     try:
         if not hasattr(fragment, "split_by_row_group"):
-            return [(fragment, fragment.count_rows())]
-        return [(part, part.row_groups[0].num_rows) for part in fragment.split_by_row_group()]
+            n_rows = fragment.count_rows()
+            if arrow:
+                check_rows(fragment.path, n_rows)
+            return [(fragment, n_rows)]
+        return [(part, _rows_of_group(part)) for part in fragment.split_by_row_group()]
     except (PermissionError, MemoryError):
         raise
     except Exception as error:  # pyarrow has many kinds of its own
         raise TableError(f"{where}: is damaged: {first_line(error)}") from error
+
+
+def _rows_of_group(part: Any) -> int:
+    """Rows of a group of a Parquet file, each of which has a value in every column, or a gap."""
+    n_rows = int(part.row_groups[0].num_rows)
+    group = part.metadata.row_group(part.row_groups[0].id)
+    if group.num_columns and group.column(0).num_values < n_rows:
+        raise ValueError(f"it says that it has {n_rows:,} rows, and does not hold them")
+    return n_rows
 
 
 def _reader(fragment: Any, schema: Any) -> Callable[[list[str], int], Iterator[Any]]:

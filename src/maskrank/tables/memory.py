@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -42,7 +43,7 @@ def memory_limit(given: object, name: str = "memory_limit") -> int:
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
         return given
     match = _AMOUNT.fullmatch(given.strip()) if isinstance(given, str) else None
-    if match is None or match[2].lower() not in _UNITS or float(match[1]) == 0:
+    if match is None or match[2].lower() not in _UNITS or not 0 < float(match[1]) < math.inf:
         shown = f"{name} {given}" if name.startswith("--") else f"{name}={given!r}"
         raise ValueError(f"{shown}: bytes above 0 are needed, or text such as 500MB, 4GB or 4GiB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
@@ -92,9 +93,10 @@ def require_room(where: str, n_bytes: int, limit: int, *, packed: int | None = N
     """
     needed = int(_OF_FRAME * n_bytes)
     if needed > limit:
+        other = "" if where.endswith(".parquet") else ", or save it as Parquet, which is read in parts"
         raise TableError(
             f"{where}: holds {size_text(n_bytes)} or more, which need about {size_text(needed)} of memory, and "
-            f"{size_text(limit)} may be used: allow more with --memory, or save it as Parquet, which is read in parts"
+            f"{size_text(limit)} may be used: allow more with --memory{other}"
         )
     if packed is not None and n_bytes > max(_SMALL, _MOST_TIMES * packed):
         raise TableError(

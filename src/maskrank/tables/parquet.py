@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskrank.tables.errors import TableError, first_line
+from maskrank.tables.errors import TableError, first_line, require_unique
 from maskrank.tables.memory import require_room
 from maskrank.tables.progress import Told, untold
 from maskrank.tables.threads import require_threads
@@ -43,6 +43,7 @@ def read_parquet(path: Path, told: Told = untold, limit: int | None = None) -> p
     require_threads(str(path))
     try:
         with Unchanged([path]) as files, pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+            require_unique([str(name) for name in file.schema_arrow.names], str(path))
             if limit is not None:
                 require_room(str(path), _CELL * file.metadata.num_rows * len(file.schema_arrow), limit)
                 check_texts(path, limit)

@@ -35,18 +35,23 @@ def source_path(source: str | Path) -> Path:
     Raises
     ------
     TableError
-        There is none, it can't be looked at, or it is a pipe or a device.
+        There is none, it can't be looked at, it is empty, or it is a pipe or a device.
     """
     path = Path(source)
+    if not str(source):
+        raise TableError("'': is no name of a file")
     try:
-        mode = path.stat().st_mode
+        facts = path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise TableError(f"{source}: there is no such file") from error
     except PermissionError as error:
         raise TableError(f"{source}: can't be read: no permission") from error
     except (OSError, ValueError) as error:  # a name that is too long, or holds a zero byte
         raise TableError(f"{source}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+    mode = facts.st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
         raise TableError(f"{source}: is {kind}; give a file or a folder, or - to read CSV from standard input")
+    if stat.S_ISREG(mode) and not facts.st_size:
+        raise TableError(f"{source}: the file is empty")
     return path

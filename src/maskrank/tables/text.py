@@ -21,7 +21,7 @@ from typing import BinaryIO, TextIO
 import pandas as pd
 
 from maskrank.tables.decimals import is_text, read_numbers, text_columns
-from maskrank.tables.errors import TableError
+from maskrank.tables.errors import TableError, require_unique
 from maskrank.tables.parts import join_columns
 from maskrank.terminal.text import drop_flags
 
@@ -235,21 +235,6 @@ def _named_by_place(names: list[str], where: str, above: int) -> list[str]:
         "numbers the rows"
         for name in names
     ]
-
-
-def require_unique(names: Sequence[str], where: str) -> None:
-    """Refuse columns without a name, of one name, or of a name that is no text."""
-    seen: set[str] = set()
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError as error:
-        raise TableError(f"{where}: the name of a column holds half a pair of characters, which no text has") from error
-    for place, name in enumerate(names, 1):
-        if not name.strip():
-            raise TableError(f"{where}: column {place} has no name; name it, or remove the separator that opens it")
-        if name in seen:
-            raise TableError(f"{where}: the column name {name!r} occurs twice; names must be unique")
-        seen.add(name)
 
 
 def _decode_wide(content: bytes, where: str) -> str:

@@ -43,7 +43,8 @@ class Code:
         indicator = np.where(level == MISSING, missing, raw == level).astype(np.float64)
         indicator[missing & ~self.flagged[columns]] = np.nan
         value = np.where(np.isnan(level), raw, indicator)
-        scaled = (value - self.mean[columns]) / self.scale[columns]
+        with np.errstate(over="ignore"):  # values of 1e308 become infinite: nets take the largest that they know
+            scaled = (value - self.mean[columns]) / self.scale[columns]
         return np.where(np.isnan(scaled), self.fill[columns], scaled)
 
     def only(self, columns: Array) -> Code:
