@@ -223,4 +223,4 @@ def _explained(model: DualNetBase) -> list[tuple[str, str]]:
     if share is None:
         return []
     of = EXPLAINED[model.task_.figure]
-    return [("explained", f"{100 * share:.1f} % of the {of}, on held-out rows: the scores are shares of it")]
+    return [("explained", f"{100 * share:.1f} % of the {of}; scores are shares of it")]

@@ -60,7 +60,7 @@ def test_sweep_names_the_smallest_size_within_one_standard_error(ring: str) -> N
     best, error = max(figures.values())
     enough = min(size for size, (mean, _) in figures.items() if mean >= best - error)
     assert enough > 1  # of a ring nothing can be seen in one column
-    assert answer.startswith(f"{capital(counted(enough))} of 6 features are enough for kind")
+    assert answer.startswith(f"{capital(counted(enough))} of six features are enough for kind")
 
 
 def test_without_sizes_those_are_tried_that_the_table_has_room_for(ring: str) -> None:
