@@ -151,7 +151,7 @@ def orders_once(method: str) -> bool:
 
 
 def evaluate(method: str, table: Samples, fold: Fold, size: int, **options: Any) -> Result:
-    """`evaluate_sizes` at one size."""
+    """`evaluate_all` for one size and one judge."""
     return evaluate_all([(method, size)], table, fold, **options)[0]
 
 

@@ -98,8 +98,8 @@ class ScreeningConfig:
     max_block_rank: int = 64  # a memory limit
     max_main_effects: int = 128  # a time limit
     max_atom_share: float = 1 / 32  # not measured
-    # A curve that is taken in part leaves evidence to near copies of its column: benchmarks/ablation.py.
-    max_feature_share: float = 0.025
+    # A curve that is taken in part leaves evidence to near copies of its column.
+    max_feature_share: float = 0.025  # on and off: benchmarks/ablation.py; the value is not measured
     max_pair_correlation: float = 0.8  # not measured
     ridge: float = 0.02  # not measured
     min_interaction: float = 0.1  # not measured
