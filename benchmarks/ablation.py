@@ -59,7 +59,6 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "evidence in the tournament": ({"tournament__weighs_evidence": False}, (HARDEST,)),
     "reselection": ({"reselection__enabled": False}, GENES),
     "normal scores": ({"encoding__normal_scores": False}, ("heavy tails",)),
-    "nets of part of the features": (recipes_without(lambda recipe: recipe.share < 1), NARROW),
     "additive nets": (recipes_without(lambda recipe: recipe.additive), NARROW),
     "input noise": (recipes_without(lambda recipe: recipe.input_noise > 0), NARROW),
     "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), NARROW),

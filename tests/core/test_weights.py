@@ -8,7 +8,7 @@ from torch import Tensor
 
 from maskrank.core.config import DEFAULT, ScreeningConfig
 from maskrank.core.config.predictor import Recipe
-from maskrank.core.data.features import FeatureWorth, Pool
+from maskrank.core.data.features import Pool
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.weights import WeightedDraws
 from maskrank.core.engine.stacked_mlp import StackedMLP
@@ -191,7 +191,7 @@ def test_the_predictor_learns_the_heavier_rows(generator: torch.Generator) -> No
         rows,
         validation,
         torch.tensor([0, 1]),
-        FeatureWorth.of(torch.ones(2)),
+        torch.ones(2, dtype=torch.bool),
         config=DEFAULT.using(predictor__cycles=(150,), predictor__n_recipes=2),
         generator=generator,
         learn_all=True,
@@ -213,7 +213,7 @@ def test_the_predictor_stops_before_it_learns_groups_by_heart(generator: torch.G
             rows,
             validation,
             torch.arange(6),
-            FeatureWorth.of(torch.ones(6)),
+            torch.ones(6, dtype=torch.bool),
             config=DEFAULT.using(predictor__cycles=(100,), predictor__n_recipes=2),
             generator=torch.Generator().manual_seed(1),
             learn_all=True,

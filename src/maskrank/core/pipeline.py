@@ -165,8 +165,8 @@ def fit_dual_net(
             redundant=proposal.correlated,
         )
         recorder.ranked(ranking)
-        worth = None if measured is None else measured.worth
-        predict = partial(deploy, trainer, winner, fit, worth=worth, learn_all=learn_all)
+        useful = None if measured is None else measured.useful
+        predict = partial(deploy, trainer, winner, fit, useful=useful, learn_all=learn_all)
         deployed = fit.stage("predict", predict, last=True)
     recorder.history.add_optimal(features.places_of(winner))
     return _result(ranking, deployed, first or deployed, recorder, config, measured, test)
@@ -196,7 +196,7 @@ def _score_all(
             raise ValueError("the features can't be scored: the nets' training diverged; try standardize=True")
         ranking = rank_features(None, everything, trainer.pool, features, measured=measured, evidence=evidence)
         fit.recorder.ranked(ranking)
-        predict = partial(deploy, trainer, everything, fit, worth=measured.worth, learn_all=learn_all)
+        predict = partial(deploy, trainer, everything, fit, useful=measured.useful, learn_all=learn_all)
         deployed = fit.stage("predict", predict, last=True)
     fit.recorder.history.add_optimal(features.places_of(everything))
     return _result(ranking, deployed, deployed, fit.recorder, config, measured, test)

@@ -14,7 +14,6 @@ from torch import Tensor
 from maskrank.core.checkpoint import State
 from maskrank.core.config import TrainConfig
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.predictor import Predictor
 from maskrank.core.engine.stacked_mlp import StackedMLP
@@ -38,7 +37,6 @@ _CLASSES = {
         Blocks,
         Coverage,
         Deployed,
-        FeatureWorth,
         JudgedTable,
         MeasuredScores,
         Proposal,

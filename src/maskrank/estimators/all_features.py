@@ -9,7 +9,6 @@ import torch
 from sklearn.base import clone
 
 from maskrank.core.config import DEFAULT, TrainConfig
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.predictor.training import fit_predictor
 from maskrank.estimators import DualNetClassifier, DualNetRegressor
 from maskrank.estimators.figures import Figures
@@ -50,12 +49,11 @@ def all_features_figures(
         return None
     fresh._y_scaling = prepared.y_scaling
     shown, held_out = (scaled_rows(prepared, part) for part in parts)
-    scores = torch.from_numpy(model.result_.raw_scores[prepared.features].copy()).to(shown.device)
-    worth = FeatureWorth.of(scores, n_required=shown.n_required)
+    useful = torch.ones(shown.n_features + shown.n_required, dtype=torch.bool, device=shown.device)
     features = torch.arange(shown.n_features, device=shown.device)
     with torch_threads(1):
         fitted = fit_predictor(
-            settings.task, shown, held_out, features, worth, config=config, generator=generator, learn_all=True
+            settings.task, shown, held_out, features, useful, config=config, generator=generator, learn_all=True
         )
         with torch.no_grad():
             outputs = fitted.held_out(held_out.chosen(features)[0])

@@ -6,7 +6,6 @@ import torch
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.tasks import RegressionTask
@@ -100,7 +99,7 @@ def test_members_start_connected_as_their_recipes_say_and_leave_an_encoding_none
         [PLAIN, Recipe(decay=0.0, encoded=True)],
         ONE_FOLD,
         PiecewiseLinearEncoding.fit(x, 4, CONFIG),
-        FeatureWorth.of(torch.ones(2)),
+        torch.ones(2, dtype=torch.bool),
         Blocks.single(2),
         n_outputs=1,
         activation="silu",

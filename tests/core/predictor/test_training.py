@@ -8,7 +8,6 @@ from maskrank.core import limits
 from maskrank.core.config import DEFAULT
 from maskrank.core.config.predictor import Recipe
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.engine.stacked_mlp import StackedMLP
 from maskrank.core.method.operators import MaskedModule, Operator, SubsetMLP
@@ -20,7 +19,7 @@ from maskrank.core.predictor.training import FittedPredictor, fine_tune, fit_pre
 from maskrank.core.recorder import Progress
 
 SUBSET = torch.tensor([0, 2, 3])
-EQUAL = FeatureWorth.of(torch.ones(3))
+ALL = torch.ones(3, dtype=torch.bool)
 
 
 def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
@@ -29,19 +28,15 @@ def some_rows(generator: torch.Generator, n: int = 80) -> tuple[Rows, Rows]:
     return Rows(x[: n // 2], y[: n // 2]), Rows(x[n // 2 :], y[n // 2 :])
 
 
-def test_members_look_at_all_or_at_the_first_features_of_the_ranking(generator: torch.Generator) -> None:
+def test_members_look_at_the_useful_features_alone(generator: torch.Generator) -> None:
     rows, validation = some_rows(generator)
     config = DEFAULT.using(predictor__cycles=(40,))
-    worth = FeatureWorth.of(torch.tensor([0.5, 0.9, 0.1]))  # features 0, 2 and 3
-    ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, worth, config=config, generator=generator)
-    used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
-    assert len(used) == DEFAULT.predictor.n_recipes // 2
-    for member in used.tolist():
-        assert member in ([True, True, True], [True, True, False])
-    assert len({tuple(member) for member in used.tolist()}) > 1
-    worth = FeatureWorth.of(worth.scores, n_useful=1)
-    ensemble = fit_predictor(RegressionTask(), rows, validation, SUBSET, worth, config=config, generator=generator)
-    assert not ensemble.predictor.weights[0][:, [0, 2]].any()
+    for useful in ([True, True, True], [False, True, False]):
+        ensemble = fit_predictor(
+            RegressionTask(), rows, validation, SUBSET, torch.tensor(useful), config=config, generator=generator
+        )
+        used = ensemble.predictor.weights[0].abs().sum(dim=2) > 0  # (members, s)
+        assert used.tolist() == [useful] * (DEFAULT.predictor.n_recipes // 2)
 
 
 def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_very_many(
@@ -57,7 +52,7 @@ def test_nets_learn_from_validation_rows_only_where_they_may_and_rows_are_not_ve
             rows,
             validation,
             torch.arange(3),
-            EQUAL,
+            ALL,
             config=DEFAULT.using(predictor__cycles=(60,), predictor__max_cross_fitted_rows=most),
             generator=torch.Generator().manual_seed(3),
             learn_all=learn_all,
@@ -85,7 +80,7 @@ def test_memory_limits_do_not_change_the_predictor(generator: torch.Generator, m
             rows,
             validation,
             SUBSET,
-            EQUAL,
+            ALL,
             config=config,
             generator=again,
             learn_all=True,
@@ -108,7 +103,7 @@ def test_a_handful_of_rows_is_enough(n: int, generator: torch.Generator) -> None
         rows,
         validation,
         SUBSET,
-        EQUAL,
+        ALL,
         config=config,
         generator=generator,
         learn_all=True,
@@ -125,7 +120,7 @@ def test_an_additive_net_is_a_sum_of_nets_of_one_feature_each(generator: torch.G
         Rows(x[:160], y[:160]),
         Rows(x[160:], y[160:]),
         torch.arange(3),
-        EQUAL,
+        ALL,
         config=DEFAULT.using(
             predictor__cycles=(60, 60), predictor__n_recipes=2, predictor__recipes=(Recipe(decay=0.1, additive=True),)
         ),
@@ -151,7 +146,7 @@ def test_edges_in_the_target_are_met_by_encoded_nets_whose_bins_know_the_trainin
     y = (4 * x).floor() % 2
     rows, validation = Rows(x[:160], y[:160]), Rows(x[160:], y[160:])
     config, only = DEFAULT.using(predictor__cycles=(100,)), torch.zeros(1, dtype=torch.long)
-    alone = FeatureWorth.of(torch.ones(1))
+    alone = torch.ones(1, dtype=torch.bool)
     fitted = fit_predictor(
         RegressionTask(),
         rows,
@@ -205,8 +200,7 @@ def test_another_cycle_begins_while_the_loss_falls_enough(
         predictor__min_drop=min_drop if task.discrete else 1 - min_drop,
         predictor__min_drop_regression=1 - min_drop if task.discrete else min_drop,
     )
-    worth = FeatureWorth.of(torch.tensor([0.1, 0.9, 0.5]))
-    fit_predictor(task, *parts, SUBSET, worth, config=config, generator=generator, callbacks=[told.append])
+    fit_predictor(task, *parts, SUBSET, ALL, config=config, generator=generator, callbacks=[told.append])
     assert told[-1].batch == steps
     assert {progress.max_batches for progress in told} == {70}
 
@@ -231,7 +225,7 @@ def test_recipes_train_new_nets_and_fine_tune_a_net_of_ones_own_and_without_them
         rows,
         validation,
         SUBSET,
-        EQUAL,
+        ALL,
         config=DEFAULT.using(predictor__cycles=(20,), predictor__n_recipes=n_recipes),
         generator=generator,
         learn_all=True,
@@ -255,7 +249,7 @@ def test_validation_rows_that_contradict_do_not_choose_the_nets_that_they_judge(
             Rows(x[:60], y[:60]),
             Rows(x[60:], y[60:]),
             torch.zeros(1, dtype=torch.long),
-            FeatureWorth.of(torch.ones(1)),
+            torch.ones(1, dtype=torch.bool),
             config=DEFAULT.using(predictor__cycles=(100,), predictor__validate_every=1),
             generator=generator,
             learn_all=learn_all,
@@ -270,7 +264,7 @@ def test_of_a_table_too_large_for_folds_half_of_the_validation_rows_choose_nothi
     rows, validation = some_rows(generator)
     config = DEFAULT.using(predictor__cycles=(20,), predictor__max_cross_fitted_rows=70, predictor__min_judging_rows=20)
     fitted = fit_predictor(
-        RegressionTask(), rows, validation, SUBSET, EQUAL, config=config, generator=generator, learn_all=True
+        RegressionTask(), rows, validation, SUBSET, ALL, config=config, generator=generator, learn_all=True
     )
     assert fitted.unseen.tolist() == [False, True] * 20
 
@@ -291,7 +285,7 @@ def test_the_better_half_of_the_recipes_goes_on_from_cycle_to_cycle(generator: t
         recipes,
         folds,
         None,
-        FeatureWorth.of(torch.ones(x.shape[1])),
+        torch.ones(x.shape[1], dtype=torch.bool),
         rows.blocks,
         n_outputs=1,
         activation="silu",

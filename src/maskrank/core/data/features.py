@@ -101,30 +101,3 @@ class Pool:
     def of(self, rows: Rows) -> Rows:
         """The rows with the features of the pool alone, and the required ones behind them."""
         return rows if len(self) == rows.n_features else rows.only(self.features)
-
-
-@dataclass(frozen=True)
-class FeatureWorth:
-    """What is known of the chosen features, and behind them of the required ones, when the predictor is trained.
-
-    Attributes
-    ----------
-    scores : Tensor (s,)
-    useful : Tensor (s,) of bool
-        Which features its nets see: the first ones by score, and the required ones.
-    """
-
-    scores: Tensor
-    useful: Tensor
-
-    @classmethod
-    def of(cls, scores: Tensor, n_useful: int | None = None, n_required: int = 0) -> FeatureWorth:
-        """The first so many by score are useful, or all of them, and the last so many, which are required: (s,)."""
-        chosen, required = scores.split([len(scores) - n_required, n_required])  # type: ignore[no-untyped-call]
-        places = chosen.argsort(descending=True, stable=True).argsort()
-        useful = places < (len(scores) if n_useful is None else n_useful)
-        return cls(scores, torch.cat([useful, torch.ones_like(required, dtype=torch.bool)]))
-
-    def to(self, device: torch.device) -> FeatureWorth:
-        """The same on the device of the nets."""
-        return FeatureWorth(self.scores.to(device), self.useful.to(device))

@@ -73,14 +73,21 @@ class Bins:
         weights = self.weights.astype(np.float64) * self.scale.reshape(-1, 1)
         return weights, -np.tensordot(weights, self.centre.reshape(-1), axes=(1, 0))
 
-    def positions(self, x: Array) -> Array:
-        """The place of each number in each bin of its column, 0 below it and 1 above: (rows, k) -> (rows, k * bins)."""
+    def write_positions(self, x: Array, out: Array) -> None:
+        """Write the place of each number in each bin of its column, 0 below it and 1 above.
+
+        Parameters
+        ----------
+        x : ndarray (rows, columns)
+        out : ndarray (rows, k * bins)
+        """
         x = x if self.numeric is None else x[:, self.numeric]
         width = np.diff(self.edges, axis=1)
         slope = np.divide(1, width, out=np.zeros_like(width), where=width > 0)
-        places = x[:, :, None] - self.edges[:, :-1]
+        places = out.reshape(len(x), *slope.shape)  # a view: the last axis alone is split
+        np.subtract(x[:, :, None], self.edges[:, :-1], out=places)
         places *= slope
-        return np.clip(places, 0, 1, out=places).reshape(len(x), slope.size)
+        np.clip(places, 0, 1, out=places)
 
 
 class DeployedMLP(Deployed):
@@ -111,10 +118,13 @@ class DeployedMLP(Deployed):
             self._first_encoded = np.concatenate([first[:, :n_encoded], _side_by_side(on_positions)])
             self._first_encoded[0] += shift.reshape(-1)
         self._first = np.ascontiguousarray(first[:, n_encoded:])  # (1 + columns, the other units)
+        self._n_columns = len(first) - 1
         self._inner = [
             (weight.astype(np.float64), bias.astype(np.float64).reshape(-1))
             for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True)
         ]
+        widths = [first.shape[1], *(weight.shape[0] * weight.shape[2] for weight, _ in self._inner)]
+        self._widths = widths  # of the hidden layers: the units of all members
         self._last = self.weights[-1].astype(np.float64).reshape(-1, self.weights[-1].shape[2])  # (units, outputs)
         self._constant = self.biases[-1].astype(np.float64).sum(axis=0)
 
@@ -144,32 +154,48 @@ class DeployedMLP(Deployed):
         return cls(weights, biases, spec["activation"], bins)
 
     def outputs(self, x: Array) -> Array:
-        seen = np.ones((len(x), 1 + x.shape[1]))  # the first column is for biases
-        np.clip(x, -LARGEST_INPUT, LARGEST_INPUT, out=seen[:, 1:])
-        with np.errstate(over="ignore"):  # of an exponential: the unit is 0 then
-            hidden = _ACTIVATE[self.activation](self._first_layer(seen))
-            for weight, bias in self._inner:
-                hidden = _ACTIVATE[self.activation](_layer(hidden, weight, bias))
-        rounded: Array = (hidden @ self._last + self._constant).astype(np.float32)
+        n_rows = min(len(x), limits.DEPLOYED_BLOCK)
+        inputs = np.ones((n_rows, max(1 + self._n_columns, len(self._first_encoded))))  # the first column is for biases
+        one, other = np.empty((2, n_rows, max(self._widths)))
+        rounded = np.empty((len(x), self._last.shape[1]), np.float32)
+        # Memory is taken once: to take it for each layer of each block would cost as much as the products.
+        for first in range(0, len(x), max(1, n_rows)):
+            some = x[first : first + n_rows]
+            rows = slice(len(some))
+            np.clip(some, -LARGEST_INPUT, LARGEST_INPUT, out=inputs[rows, 1 : 1 + self._n_columns])
+            hidden = self._last_hidden_layer(inputs[rows], one[rows], other[rows])
+            rounded[first : first + n_rows] = hidden @ self._last + self._constant
         return rounded.astype(np.float64)
 
-    def _first_layer(self, seen: Array) -> Array:
-        """(rows, 1 + columns) -> (rows, units of all members)."""
-        plain: Array = seen @ self._first
-        if self.bins is None:
-            return plain
-        encoded = np.concatenate([seen, self.bins.positions(seen[:, 1:])], axis=1) @ self._first_encoded
-        return np.concatenate([encoded, plain], axis=1) if plain.shape[1] else encoded
+    def _last_hidden_layer(self, inputs: Array, one: Array, other: Array) -> Array:
+        """(rows, inputs) -> (rows, units of all members), in one of the other two arrays, which are overwritten."""
+        activate = _ACTIVATE[self.activation]
+        hidden = one[:, : self._widths[0]]
+        with np.errstate(over="ignore"):  # of an exponential: the unit is 0 then
+            self._first_layer(inputs, hidden)
+            activate(hidden, other[:, : self._widths[0]])
+            for (weight, bias), width in zip(self._inner, self._widths[1:], strict=True):
+                one, other = other, one
+                before, hidden = hidden, one[:, :width]
+                _layer(before, weight, bias, hidden)
+                activate(hidden, other[:, :width])
+        return hidden
+
+    def _first_layer(self, inputs: Array, out: Array) -> None:
+        """(rows, inputs) -> (rows, units of all members)."""
+        n_seen, n_encoded = 1 + self._n_columns, self._first_encoded.shape[1]
+        if self.bins is not None:
+            self.bins.write_positions(inputs[:, 1:n_seen], inputs[:, n_seen:])
+            np.matmul(inputs, self._first_encoded, out=out[:, :n_encoded])
+        np.matmul(inputs[:, :n_seen], self._first, out=out[:, n_encoded:])
 
 
-def _layer(hidden: Array, weights: Array, bias: Array) -> Array:
+def _layer(hidden: Array, weights: Array, bias: Array, out: Array) -> None:
     """Each member's layer on its own units: (rows, units of all members) -> (rows, units of all members)."""
-    members, n_in, n_out = weights.shape
-    out = np.empty((len(hidden), members * n_out))
+    _, n_in, n_out = weights.shape
     for k, weight in enumerate(weights):
         np.matmul(hidden[:, k * n_in : (k + 1) * n_in], weight, out=out[:, k * n_out : (k + 1) * n_out])
     out += bias
-    return out
 
 
 def _side_by_side(weights: Array) -> Array:
@@ -177,24 +203,25 @@ def _side_by_side(weights: Array) -> Array:
     return weights.astype(np.float64).transpose(1, 0, 2).reshape(weights.shape[1], -1)
 
 
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0, out=x)
+def _relu(x: Array, scratch: Array) -> None:
+    np.maximum(x, 0, out=x)
 
 
-def _sigmoid(x: Array) -> Array:
-    return np.reciprocal(_one_plus_exp(x), out=x)
+def _sigmoid(x: Array, scratch: Array) -> None:
+    np.reciprocal(_one_plus_exp(x, scratch), out=x)
 
 
-def _silu(x: Array) -> Array:
-    return np.divide(x, _one_plus_exp(x), out=x)
+def _silu(x: Array, scratch: Array) -> None:
+    np.divide(x, _one_plus_exp(x, scratch), out=x)
 
 
-def _one_plus_exp(x: Array) -> Array:
+def _one_plus_exp(x: Array, out: Array) -> Array:
     """1 + exp(-x), in few passes."""
-    out = np.negative(x)
+    np.negative(x, out=out)
     np.exp(out, out=out)
     out += 1
     return out
 
 
-_ACTIVATE: dict[str, Callable[[Array], Array]] = {"sigmoid": _sigmoid, "silu": _silu, "relu": _relu}  # in place
+# In place; the second array is overwritten.
+_ACTIVATE: dict[str, Callable[[Array, Array], None]] = {"sigmoid": _sigmoid, "silu": _silu, "relu": _relu}

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 
 from maskrank.core.checkpoint import Checkpoint
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.engine.predictor import Predictor
-from maskrank.core.method.search import subset_importance
 from maskrank.core.method.training import DualNetTrainer
 from maskrank.core.predictor.training import make_predictor
 
@@ -40,7 +38,7 @@ def deploy(
     optimal: Tensor,
     checkpoint: Checkpoint,
     *,
-    worth: FeatureWorth | None = None,
+    useful: Tensor | None = None,
     learn_all: bool,
 ) -> Deployed:
     """Make the predictor on the chosen features: (s,).
@@ -49,23 +47,21 @@ def deploy(
     ----------
     checkpoint : Checkpoint
         Of the fit: the training goes on from it, and its recorder tells of it.
-    worth : FeatureWorth, optional
-        Of the chosen features, then of the required ones; None takes the selector's derivatives for the scores of the
-        chosen, the largest of which the required have.
+    useful : Tensor (s + required,) of bool, optional
+        Which of the chosen features, and then of the required ones, the nets see; without, all of them.
     learn_all : bool
         Whether nets may learn from validation rows, too.
     """
     places = trainer.pool.places(optimal)
-    if worth is None:
-        importance = subset_importance(trainer.selector, places)[places]
-        worth = FeatureWorth.of(torch.cat([importance, importance.max().expand(trainer.rows.n_required)]))
+    if useful is None:
+        useful = torch.ones(len(places) + trainer.rows.n_required, dtype=torch.bool)
     fitted = make_predictor(
         trainer.operator,
         trainer.task,
         trainer.rows,
         trainer.validation,
         places,
-        worth.to(trainer.device),
+        useful.to(trainer.device),
         config=trainer.config,
         generator=trainer.generator,
         learn_all=learn_all,

@@ -19,7 +19,6 @@ from torch import Tensor
 from maskrank.core import limits
 from maskrank.core.config.predictor import PredictorConfig, Recipe
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.weights import WeightedDraws, mean_of_rows
 from maskrank.core.engine.encoding import PiecewiseLinearEncoding
 from maskrank.core.engine.foreach import lerp_
@@ -211,7 +210,7 @@ def start_members(
     recipes: Sequence[Recipe],
     folds: Folds,
     encoding: PiecewiseLinearEncoding | None,
-    worth: FeatureWorth,
+    useful: Tensor,
     blocks: Blocks,
     *,
     n_outputs: int,
@@ -223,17 +222,17 @@ def start_members(
 
     Parameters
     ----------
-    worth : FeatureWorth
-        By which recipes take some of the s features.
+    useful : Tensor (s,) of bool
+        Which of the s features the nets see.
     blocks : Blocks
-        Their columns.
+        Columns of the s features.
     """
     of_each = [recipe for recipe in recipes for _ in range(len(folds))]
     n_bins = 0 if encoding is None else encoding.n_bins
-    masks = [connectivity(worth, recipe, blocks, n_bins, config.hidden) for recipe in of_each]
+    masks = [connectivity(useful, recipe, blocks, n_bins, config.hidden) for recipe in of_each]
     connected = [torch.stack(layer) for layer in zip(*masks, strict=True)]
     sizes = (connected[0].shape[1], *config.hidden, n_outputs)
-    nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(worth.scores.device)
+    nets = start_nets(len(of_each), sizes, activation, generator, encoding).to(useful.device)
     members = Members(nets, folds, of_each, connected, config)
     with torch.no_grad():
         for weight, mask in zip(nets.weights, connected, strict=False):

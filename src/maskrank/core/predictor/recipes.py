@@ -1,7 +1,7 @@
-"""Which recipes the nets of an ensemble follow, and the connectivity of partially connected and additive nets.
+"""Which recipes the nets of an ensemble follow, and the connectivity of additive nets.
 
-A net that sees some of the features, and a sum of one-feature nets (a generalised additive model, Hastie and Tibshirani
-1986; as nets, Agarwal et al. 2021), are MLPs of the same shape with some weights held at zero.
+A sum of one-feature nets (a generalised additive model, Hastie and Tibshirani 1986; as nets, Agarwal et al. 2021) is an
+MLP of the same shape with some weights held at zero. So are the weights on features that only made predictions worse.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from maskrank.core.config.predictor import PredictorConfig, Recipe
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 
 
 def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> list[Recipe]:
@@ -36,17 +35,15 @@ def usable_recipes(config: PredictorConfig, *, varied: bool, encoded: bool) -> l
     return [usable[place % len(usable)] for place in range(config.n_recipes)]
 
 
-def connectivity(
-    worth: FeatureWorth, recipe: Recipe, blocks: Blocks, n_bins: int, hidden: Sequence[int]
-) -> list[Tensor]:
+def connectivity(useful: Tensor, recipe: Recipe, blocks: Blocks, n_bins: int, hidden: Sequence[int]) -> list[Tensor]:
     """Masks of zeros and ones on the weights of a net, for each layer but the last.
 
     In an additive net each hidden unit belongs to one feature; of more features than units, to a few.
 
     Parameters
     ----------
-    worth : FeatureWorth
-        Of the s features, required ones included.
+    useful : Tensor (s,) of bool
+        Which features the net sees; the s features include required ones.
     blocks : Blocks
         Their columns.
     n_bins : int
@@ -58,13 +55,10 @@ def connectivity(
     list of Tensor
         (columns and their bins, first of the hidden sizes), (first, second), ...
     """
-    s, device = len(worth.scores), worth.scores.device
-    useful_first = torch.where(worth.useful, worth.scores, -torch.inf)
-    place = useful_first.argsort(descending=True, stable=True).argsort()  # 0 for the best
-    seen = (worth.useful & (place < max(1, round(recipe.share * int(worth.useful.sum()))))).float()
+    s, device = len(useful), useful.device
     feature = blocks.of_inputs(n_bins).to(device)  # (inputs,)
     is_bin = torch.arange(len(feature), device=device) >= blocks.n_columns
-    seen = seen[feature] * torch.where(is_bin, float(recipe.encoded), 1.0)
+    seen = useful.float()[feature] * torch.where(is_bin, float(recipe.encoded), 1.0)
     owners = [feature % min(s, *hidden)]
     owners += [torch.arange(units, device=device) % min(s, *hidden) for units in hidden]
     masks = [

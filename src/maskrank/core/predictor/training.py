@@ -16,7 +16,6 @@ from maskrank.core.checkpoint import Checkpoint
 from maskrank.core.config import TrainConfig
 from maskrank.core.config.predictor import PredictorConfig
 from maskrank.core.data.blocks import Blocks
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.weights import joined_weights
 from maskrank.core.engine.adam import Adam
@@ -57,7 +56,7 @@ def make_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    worth: FeatureWorth,
+    useful: Tensor,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -73,8 +72,8 @@ def make_predictor(
         Trained on where it is one that fine-tunes.
     subset : Tensor (s,)
         m*, the chosen features.
-    worth : FeatureWorth
-        Their scores, and behind them those of the required features.
+    useful : Tensor (s,) of bool
+        Which of them the nets see, and behind them the required features.
     learn_all : bool
         Whether new nets may learn from validation rows too.
     checkpoint : Checkpoint, optional
@@ -86,7 +85,7 @@ def make_predictor(
             rows,
             validation,
             subset,
-            worth,
+            useful,
             config=config,
             generator=generator,
             learn_all=learn_all,
@@ -114,7 +113,7 @@ def fit_predictor(
     rows: Rows,
     validation: Rows,
     subset: Tensor,
-    worth: FeatureWorth,
+    useful: Tensor,
     *,
     config: TrainConfig,
     generator: torch.Generator,
@@ -135,8 +134,8 @@ def fit_predictor(
     ----------
     subset : Tensor (s,)
         The chosen features.
-    worth : FeatureWorth
-        Their scores, and behind them those of the required features.
+    useful : Tensor (s,) of bool
+        Which of them the nets see, and behind them the required features.
     learn_all : bool
         Whether nets may learn from validation rows.
     """
@@ -159,7 +158,7 @@ def fit_predictor(
         validation_groups=validation.groups,
     )
     varied = n_folds > 1 or len(validation) >= settings.min_judging_rows
-    members = _untrained(task, x[: len(rows)], worth, blocks, folds, varied=varied, config=config, generator=generator)
+    members = _untrained(task, x[: len(rows)], useful, blocks, folds, varied=varied, config=config, generator=generator)
     trained = train_cycles(
         members,
         task,
@@ -215,7 +214,7 @@ def fine_tune(
 def _untrained(
     task: Task,
     x: Tensor,
-    worth: FeatureWorth,
+    useful: Tensor,
     blocks: Blocks,
     folds: Folds,
     *,
@@ -232,7 +231,7 @@ def _untrained(
         recipes,
         folds,
         PiecewiseLinearEncoding.fit(x, n_bins, settings, blocks.numeric) if encoded else None,
-        worth,
+        useful,
         blocks,
         n_outputs=task.n_outputs,
         activation=config.activation,
@@ -279,8 +278,9 @@ def _weighted(members: Members, weight: Tensor, first: Tensor, unseen: Tensor, n
 
 
 def _batch_size(config: PredictorConfig, n_rows: int) -> int:
-    """More rows, larger batches: the number of steps stays."""
-    return min(config.max_batch, max(config.min_batch, n_rows // config.batches_per_pass))
+    """More rows, larger batches: the number of steps stays. Of few rows a batch holds half, so that batches differ."""
+    of_pass = min(config.max_batch, max(config.min_batch, n_rows // config.batches_per_pass))
+    return min(of_pass, max(config.few_rows_batch, n_rows // 2))
 
 
 @torch.no_grad()

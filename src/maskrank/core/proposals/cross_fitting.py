@@ -75,6 +75,7 @@ def cross_fit(
     settings = config.cross_fitting
     index, split = _split(rows, settings, generator)
     folds, decays = len(split.held_out), settings.decays
+    n_batch = min(settings.batch_size, max(settings.few_rows_batch, len(index) // 2))
     batch = rows.take(index)
     subsets, y = batch.with_required(subsets), batch.y
     values = batch.columns(subsets)  # (subsets, n, columns of the widest subset)
@@ -89,7 +90,7 @@ def cross_fit(
         return nets.members(inputs.flatten(0, 2)).view(n_models, places.numel(), task.n_outputs)
 
     def loss_of_batch() -> Tensor:
-        places = split.draw(settings.batch_size, generator)
+        places = split.draw(n_batch, generator)
         return task.loss(outputs_on(places), y[places.flatten()]).mean() * n_models * folds
 
     decay = torch.tensor(decays, device=rows.device).repeat_interleave(folds).repeat(len(subsets)).view(-1, 1, 1)

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from maskrank.core.config import TrainConfig
-from maskrank.core.data.features import FeatureWorth
 from maskrank.core.data.rows import Rows
 from maskrank.core.data.weights import joined_weights
 from maskrank.core.method.tasks import Task
@@ -30,15 +29,15 @@ class MeasuredScores:
         without the others, and the others' of what these add to all of them.
     curve : SizeCurve
         The worth of the best 1, 2, ... of the chosen features, beside the required ones.
-    worth : FeatureWorth
-        What the predictor needs to know: the shares on training rows, and which features are useful: those that are
-        enough, where predictions were worse with all of them, else all. Required ones are.
+    useful : Tensor (s + required,) of bool
+        Which features the predictor should see: those that are enough, where predictions were worse with all of them,
+        else all. Required ones are.
     """
 
     value: ValueFunction
     shares: Shares
     curve: SizeCurve
-    worth: FeatureWorth
+    useful: Tensor
 
 
 def measure_scores(
@@ -92,8 +91,15 @@ def measure_scores(
     enough = enough_features(judged, weights, groups)
     others_hurt = bool(judged[-1].mean() < judged[enough - 1].mean())
     scores = shares.of_rows[judges].mean(dim=0)
-    worth = FeatureWorth.of(scores, enough if others_hurt else None, n_required=rows.n_required)
-    return MeasuredScores(value, shares, curve, worth)
+    useful = useful_features(scores, enough if others_hurt else len(subset), rows.n_required)
+    return MeasuredScores(value, shares, curve, useful)
+
+
+def useful_features(scores: Tensor, n_useful: int, n_required: int = 0) -> Tensor:
+    """The first so many chosen features by score, and all required ones, whose scores come last: (s + required,)."""
+    chosen = scores[: len(scores) - n_required]
+    places = chosen.argsort(descending=True, stable=True).argsort()
+    return torch.cat([places < n_useful, torch.ones(n_required, dtype=torch.bool, device=scores.device)])
 
 
 def _joined_groups(rows: Rows, validation: Rows) -> Tensor | None:
