@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from ablation_problems import PROBLEMS
+from ablation_problems import GENE_TABLES, PROBLEMS
 from joblib import Parallel, delayed
 from sections import commit
 from threadpoolctl import threadpool_limits
@@ -32,7 +32,7 @@ from maskrank.core.config.predictor import Recipe
 from maskrank.study.markdown import table
 
 NARROW = ("XOR", "regression", "orange skin")
-GENES = ("khan",)
+GENES = tuple(f"{name}, s = 10" for name in GENE_TABLES)
 TWICE = ("RING+XOR+SUM, 30,", "RING+XOR+SUM, 300,")  # twice as many features are asked for as matter
 HARDEST = "RING+XOR+SUM, 1,024"  # of the needles: each kind of them, and far more noise than signal
 
@@ -47,20 +47,26 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "all proposals": ({"proposal__enabled": False}, (HARDEST,)),
     "pairs": ({"proposal__screening__pairs": False}, (HARDEST,)),
     "joint test of pairs": ({"proposal__screening__joint_pairs": False}, (HARDEST,)),
-    "residuals": ({"proposal__screening__residual_rounds": 0}, (*TWICE, HARDEST)),
-    "whole curves in the pursuit": ({"proposal__screening__max_feature_share": 0.0}, ("copies", "orange skin")),
+    "residuals": ({"proposal__screening__residual_rounds": 0}, (*TWICE, HARDEST, "product")),
+    "whole curves in the pursuit": ({"proposal__screening__max_feature_share": 0.0}, ("copies",)),
     "correlated features": ({"proposal__screening__correlated": False}, ("Madelon",)),
     "triples": ({"proposal__wide__triple_flops": 0.0}, ("parity",)),
     "extension of tuples": ({"proposal__wide__max_tuple": 2}, ("nested",)),
-    "elimination": ({"proposal__elimination__enabled": False}, GENES),
-    "guided exploration": ({"proposal__exploration__enabled": False}, (HARDEST, "Madelon")),
-    "calibration": ({"calibration__n_subsets": 0}, NARROW),
+    "elimination": ({"proposal__elimination__enabled": False}, GENES[3:6]),
+    "guided exploration": (
+        {"proposal__exploration__enabled": False},
+        (HARDEST, "Madelon", "RING+XOR, 256", "regression, 300"),
+    ),
+    "calibration": ({"calibration__n_subsets": 0}, (*NARROW, "agreement")),
     "tournament": ({"tournament__enabled": False}, (HARDEST, "Madelon")),
     "evidence in the tournament": ({"tournament__weighs_evidence": False}, (HARDEST,)),
     "reselection": ({"reselection__enabled": False}, GENES),
     "normal scores": ({"encoding__normal_scores": False}, ("heavy tails",)),
     "additive nets": (recipes_without(lambda recipe: recipe.additive), NARROW),
-    "input noise": (recipes_without(lambda recipe: recipe.input_noise > 0), NARROW),
+    "input noise": (
+        recipes_without(lambda recipe: recipe.input_noise > 0),
+        (*NARROW, "accuracy, RING+XOR, 30", "digits"),
+    ),
     "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), NARROW),
 }
 

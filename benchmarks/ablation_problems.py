@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import spearmanr
 from search import copied_rows, madelon_rows, weak_rows
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import ExtraTreesClassifier
@@ -40,7 +41,7 @@ PAPER_PROBLEMS = {
     "orange skin": (make_orange_skin, DualNetClassifier),
 }
 NEEDLES = {"RING": make_ring, "XOR pair": make_xor_pair, "RING+XOR": make_ring_xor, "RING+XOR+SUM": make_ring_xor_sum}
-GENES = (
+GENE_TABLES = (
     "armstrong_2002_v2",
     "dyrskjot_2003",
     "gordon_2002",
@@ -116,20 +117,38 @@ def weak(config: TrainConfig, seed: int) -> float:
     return float(DualNetRegressor(10, preset=config, random_state=seed).fit(X, y).support_[:10].mean())
 
 
-def copies(config: TrainConfig, seed: int) -> float:
+def weak_beside_product(config: TrainConfig, seed: int) -> float:
+    """Share found of a pair whose signs act together, and of a feature of a weak effect: 600 rows of 300 columns."""
+    rng = np.random.default_rng([SEED, seed, 4])
+    X = rng.standard_normal((600, 300))
+    y = np.sign(X[:, 0] * X[:, 1]) + 0.12 * X[:, 2]
+    return float(DualNetRegressor(3, preset=config, random_state=seed).fit(X, y).support_[:3].mean())
+
+
+def copies(name: str, config: TrainConfig, seed: int) -> float:
     """Share of the relevant features of which one of two near copies was chosen."""
-    X, y, p = copied_rows("regression", 100 + seed)
-    chosen = np.flatnonzero(DualNetRegressor(p, preset=config, random_state=seed).fit(X, y).support_)
+    X, y, p = copied_rows(name, 100 + seed)
+    model = PAPER_PROBLEMS[name][1](p, preset=config, random_state=seed)
+    chosen = np.flatnonzero(model.fit(X, y).support_)
     return len({j if j < 10 else j - 10 for j in chosen.tolist()} & set(range(p))) / p
 
 
 def heavy_tails(config: TrainConfig, seed: int) -> float:
-    """Accuracy on fresh rows of the orange skin, where only the exponentials of the doubled columns are seen."""
+    """Accuracy on fresh rows of the orange skin, where only the exponentials of four times the columns are seen."""
     (X, y, _), (X_test, y_test, _) = (
         make_orange_skin(n, random_state=[SEED, seed, 2 + part]) for part, n in enumerate((512, N_TEST))
     )
-    model = DualNetClassifier(5, preset=config, random_state=seed).fit(np.exp(2 * X), y)
-    return float(model.score(np.exp(2 * X_test), y_test))
+    model = DualNetClassifier(5, preset=config, random_state=seed).fit(np.exp(4 * X), y)
+    return float(model.score(np.exp(4 * X_test), y_test))
+
+
+def agreement(config: TrainConfig, seed: int) -> float:
+    """Rank correlation of the derivatives of all features in two fits of the same rows with other seeds."""
+    X, y = load_breast_cancer(return_X_y=True)
+    one, other = (
+        DualNetClassifier(5, preset=config, random_state=2 * seed + k).fit(X, y).raw_scores_ for k in range(2)
+    )
+    return float(spearmanr(one, other).statistic)
 
 
 def judged(X: Any, y: Any, size: int, config: TrainConfig, seed: int) -> float:
@@ -168,10 +187,13 @@ PROBLEMS: dict[str, Quality] = {
     "nested tuples, 2,000, s = 4": partial(nested, 2000),
     "Madelon, s = 20": madelon,
     "weak effects, s = 10": weak,
-    "copies, s = 4": copies,
+    "copies, s = 4": partial(copies, "regression"),
+    "copies of orange skin, s = 4": partial(copies, "orange skin"),
+    "product and a weak effect, 300, s = 3": weak_beside_product,
+    "agreement of derivatives, breast cancer": agreement,
     "breast cancer, s = 5": partial(public_table, "breast cancer", 5),
     "wine, s = 4": partial(public_table, "wine", 4),
     "digits, s = 16": partial(public_table, "digits", 16),
     "su_2001, s = 20": partial(development_table, "su_2001", 20),
-    **{f"{name}, s = 10": partial(development_table, name, 10) for name in GENES},
+    **{f"{name}, s = 10": partial(development_table, name, 10) for name in GENE_TABLES},
 }

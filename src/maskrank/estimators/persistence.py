@@ -31,7 +31,7 @@ from maskrank.tables.memory import free_bytes, size_text
 if TYPE_CHECKING:
     from maskrank.core.scoring.subset_predictor import SubsetPredictor
 
-FORMAT = 11
+FORMAT = 12
 _LONGEST_HEAD = 100_000_000  # bytes, as in safetensors
 _KEY = "maskrank"
 _SEAL = "sha256"
