@@ -52,6 +52,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "correlated features": ({"proposal__screening__correlated": False}, ("Madelon",)),
     "triples": ({"proposal__wide__triple_flops": 0.0}, ("parity",)),
     "extension of tuples": ({"proposal__wide__max_tuple": 2}, ("nested",)),
+    "lasso path": ({"proposal__screening__lasso_steps": 0}, ("weak",)),
     "elimination": ({"proposal__elimination__enabled": False}, GENES[3:6]),
     "guided exploration": (
         {"proposal__exploration__enabled": False},

@@ -111,9 +111,9 @@ def madelon(config: TrainConfig, seed: int) -> float:
     return float(DualNetClassifier(20, preset=config, random_state=seed).fit(X, y).support_[:20].mean())
 
 
-def weak(config: TrainConfig, seed: int) -> float:
-    """Share found of ten weak linear effects among 10,000, 200 rows."""
-    X, y = weak_rows(100 + seed)
+def weak(n: int, config: TrainConfig, seed: int) -> float:
+    """Share found of ten weak linear effects among 10,000."""
+    X, y = (part[:n] for part in weak_rows(100 + seed))
     return float(DualNetRegressor(10, preset=config, random_state=seed).fit(X, y).support_[:10].mean())
 
 
@@ -186,7 +186,8 @@ PROBLEMS: dict[str, Quality] = {
     "parity, 300, s = 3": partial(triple, 300),
     "nested tuples, 2,000, s = 4": partial(nested, 2000),
     "Madelon, s = 20": madelon,
-    "weak effects, s = 10": weak,
+    "weak effects, 170 rows, s = 10": partial(weak, 170),
+    "weak effects, 200 rows, s = 10": partial(weak, 200),
     "copies, s = 4": partial(copies, "regression"),
     "copies of orange skin, s = 4": partial(copies, "orange skin"),
     "product and a weak effect, 300, s = 3": weak_beside_product,

@@ -105,7 +105,7 @@ def test_settings_are_nested_in_json_and_flat_on_a_page() -> None:
     assert shown["selector_hidden"] == "64, 32"
     assert shown["predictor.cycles"] == "80, 120, 700"
     assert shown["predictor.recipes"].startswith(
-        "decay 0.1; decay 0.4; decay 0.1, share 0.6; decay 0.1, additive; decay 0.1, input_noise 0.5;"
+        "decay 0.1; decay 0.4; decay 0.1, additive; decay 0.1, input_noise 0.5; decay 0.1, input_noise 1.0;"
     )
     assert all(isinstance(value, str) for value in shown.values())
     page = ranking_report("A page", [section(("a", "b", "c"))], command="")

@@ -70,6 +70,10 @@ class ScreeningConfig:
         Standard deviations beyond chance from which a feature counts as predicted by the significant ones.
     linear_ridge : float
         Of the linear elimination order; next to none.
+    lasso_factor, lasso_steps : float, int
+        The penalty of the lasso path falls by this factor from step to step; and steps at most.
+    lasso_iterations, lasso_tolerance : int, float
+        Of the gradient steps for one penalty: how many at most, and the relative change at which they end.
     """
 
     pairs: bool = True  # benchmarks/ablation.py
@@ -110,6 +114,10 @@ class ScreeningConfig:
     marginal_weight: float = 0.02  # not measured
     correlated_z: float = 10.0  # not measured
     linear_ridge: float = 1e-9  # a mathematical zero
+    lasso_factor: float = 0.95  # not measured; on or off: benchmarks/ablation.py, lasso_steps=0
+    lasso_steps: int = 100  # a time limit
+    lasso_iterations: int = 100  # a time limit
+    lasso_tolerance: float = 1e-3  # not measured
 
 
 FLOPS_PER_SECOND = 1e11  # about what one core with 512-bit vectors does; a constant, so that load changes no result

@@ -15,8 +15,10 @@ from torch import Tensor
 
 from maskrank.core import limits
 from maskrank.core.config import ProposalConfig, ScreeningConfig
+from maskrank.core.data.blocks import Blocks
 from maskrank.core.data.rows import Batch, Rows
 from maskrank.core.method.tasks import Task
+from maskrank.core.proposals.lasso import first_of_lasso_path
 from maskrank.core.proposals.matching_pursuit import Dictionary, Residual
 from maskrank.core.proposals.proposal import Coverage, FeatureGroup, features_of, round_robin
 from maskrank.core.proposals.ridge import eliminate_by_ridge
@@ -93,7 +95,8 @@ def screen(
     index = _draw_rows(rows, config.screening, generator)
     y = task.as_numeric(rows.y[index])
     search = None if size is None else WideSearch(size, config.screening, config.wide, workers or Workers())
-    return _screen(rows, index, y, Screen(), wanted, config.screening.max_passes, config, search)
+    half = wanted // 2 if size is None else size
+    return _screen(rows, index, y, Screen(), wanted, half, config.screening.max_passes, config, search)
 
 
 @torch.no_grad()
@@ -119,7 +122,7 @@ def screen_residual(
     residual : Tensor (n, outputs)
         Not weighted: the weights of the rows come to it, as they do to a target.
     """
-    more = _screen(rows, index, residual, before, wanted, 1, config)
+    more = _screen(rows, index, residual, before, wanted, wanted // 2, 1, config)
     new = {group: value for group, value in more.evidence.items() if group not in before.evidence}
     evidence = {**before.evidence, **new}
     return replace(before, groups=list(dict.fromkeys([*evidence, *before.groups, *more.groups])), evidence=evidence)
@@ -177,6 +180,7 @@ def _screen(
     y: Tensor,
     before: Screen,
     wanted: int,
+    size: int,
     passes: int,
     config: ProposalConfig,
     search: WideSearch | None = None,
@@ -184,7 +188,7 @@ def _screen(
     batch, d, screening = rows.take(index), rows.n_features, config.screening
     residual = _beyond_required(batch, target_directions(y, screening, batch.weights), screening)
     univariate = univariate_evidence(batch, d, residual.directions(), screening, residual.given)
-    linear_order = _linear_elimination_order(batch, univariate, residual.copy(), wanted, config)
+    linear_order = _linear_elimination_order(batch, univariate, residual.copy(), wanted, size, config)
     groups, partners, coverage = _pursued_groups(batch, residual, univariate, before, wanted, passes, screening, search)
     best = univariate.topk(min(wanted, d))
     singles = {(j,): value for j, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)}
@@ -240,31 +244,73 @@ def _pursued_groups(
 
 
 def _linear_elimination_order(
-    batch: Batch, univariate: Tensor, residual: Residual, wanted: int, config: ProposalConfig
+    batch: Batch, univariate: Tensor, residual: Residual, wanted: int, size: int, config: ProposalConfig
 ) -> list[int]:
-    """Features that a linear matching pursuit takes, in reverse order of a linear backward elimination."""
-    screening, target = config.screening, residual.target
+    """Features in reverse order of a linear backward elimination, ``wanted`` or fewer.
+
+    The lasso path names the first ones. A matching pursuit goes on from the best s of them, and finds what the lasso
+    passed by because it is hidden by these.
+    """
+    screening = config.screening
     ranked = univariate.argsort(descending=True, stable=True)
     widths = batch.blocks.widths.to(ranked.device)[ranked]
     ranked = ranked[: how_many_fit(widths, screening.max_pursuit_values // len(batch))]
+    regression = _Regression.of(batch, ranked, residual, screening)
+    entered = first_of_lasso_path(
+        regression.columns, regression.target, wanted, blocks=regression.blocks, config=screening
+    )
+    best = ranked[entered[regression.elimination_order(entered, config)][:size]]
+    taken: dict[FeatureGroup, float] = {(j,): 0.0 for j in best.tolist()}
+    if len(best):
+        residual.project_out(standardised(values_of(batch, best), screening.clip).t())
     atoms = Dictionary.linear(batch, len(univariate), ranked, screening)
-    taken: dict[FeatureGroup, float] = {}
     atoms.pursue(residual, taken, wanted, significant_only=False)
-    features = torch.tensor(features_of(taken), device=ranked.device)
-    if not len(features):
-        return []
-    blocks = batch.blocks.only(features)
-    columns = standardised(values_of(batch, features), screening.clip)
-    ridge = screening.linear_ridge
-    if not blocks.is_single:  # columns of two features may depend on each other; those taken one by one do not
-        ridge = screening.ridge
-        columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, screening.max_block_rank), blocks)
-    given = residual.given
-    if batch.weights is not None:  # the target is w times a residual
-        roots = batch.weights.to(target).sqrt()
-        columns, target = weighted_rows(columns, batch.weights), target / roots.unsqueeze(1)
-        given = None if given is None else orthonormal_basis(weighted_rows(given.t(), batch.weights).t(), min_size=1e-2)
-    if given is not None:
-        columns = columns - (columns @ given) @ given.t()
-    order = eliminate_by_ridge(columns, target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
-    return features[order].tolist()
+    place = {j: k for k, j in enumerate(ranked.tolist())}
+    places = torch.tensor([place[j] for (j,) in taken], dtype=torch.long, device=ranked.device)
+    return ranked[places[regression.elimination_order(places, config)]].tolist()
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """A linear regression on features, beside the required ones and by the weights of the rows.
+
+    Attributes
+    ----------
+    columns : Tensor (columns, n)
+        Of a feature of several an orthonormal basis, with rows of 0 where that has fewer.
+    target : Tensor (n, outputs)
+    blocks : Blocks
+    screening : ScreeningConfig
+    """
+
+    columns: Tensor
+    target: Tensor
+    blocks: Blocks
+    screening: ScreeningConfig
+
+    @classmethod
+    def of(cls, batch: Batch, features: Tensor, residual: Residual, config: ScreeningConfig) -> _Regression:
+        """On these features (k,), of what required ones have left of the target."""
+        target, given = residual.target, residual.given
+        columns, blocks = standardised(values_of(batch, features), config.clip), batch.blocks.only(features)
+        if not blocks.is_single:
+            columns = orthonormal_blocks(columns, blocks, config.max_block_rank)
+        if batch.weights is not None:  # the target is w times a residual
+            roots = batch.weights.to(target).sqrt()
+            columns, target = weighted_rows(columns, batch.weights), target / roots.unsqueeze(1)
+            if given is not None:
+                given = orthonormal_basis(weighted_rows(given.t(), batch.weights).t(), min_size=1e-2)
+        if given is not None:
+            columns = columns - (columns @ given) @ given.t()
+        return cls(columns, target, blocks, config)
+
+    def elimination_order(self, features: Tensor, config: ProposalConfig) -> Tensor:
+        """Places of these features, those that were eliminated last in front: (k,)."""
+        if not len(features):
+            return features
+        columns, blocks, ridge = self.columns, self.blocks.only(features), self.screening.linear_ridge
+        columns = columns[self.blocks.columns_of(features)]
+        if not blocks.is_single:  # columns of two features may depend on each other
+            columns, blocks = without_empty_rows(columns, blocks)
+            ridge = self.screening.ridge
+        return eliminate_by_ridge(columns, self.target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
