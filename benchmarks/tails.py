@@ -1,7 +1,7 @@
 """Columns with heavy tails: a table of counts as it is, and what monotone transforms of all columns change.
 
-Usage: python benchmarks/tails.py SECTION [--seeds N] [--tag 0] [--jobs 2] [--out FILE], where SECTION is counts or
-monotone; MASKRANK_DATA_DIR names the folder with mcf7_200bp.npz. The results are in results/tails.md.
+Usage: python benchmarks/tails.py SECTION [--seeds N] [--tag 0] [--jobs 2] [--out FILE], where SECTION is counts,
+monotone or single; MASKRANK_DATA_DIR names the folder with mcf7_200bp.npz. The results are in results/tails.md.
 """
 
 from __future__ import annotations
@@ -79,6 +79,42 @@ def monotone(options: Options) -> Section:
     return Section(["table", *TRANSFORMS], body, [Verdict(text, "1 of 5 on 10 tables", max(most) <= 1)])
 
 
+def n_changed_by_one(options: Options, name: str, column: int, how: str) -> int:
+    """The same where one column is transformed."""
+    X, y = TABLES[name](options.random_state(0) % 2**31)[:2]
+    model: Any = DualNetRegressor if name in NUMBERS else DualNetClassifier
+    changed = np.array(X, dtype=np.float64)
+    changed[:, column] = TRANSFORMS[how](changed[:, column : column + 1])[:, 0]
+    before, after = (model(N_CHOSEN, random_state=0).fit(some, y).support_ for some in (X, changed))
+    return int((after & ~before).sum())
+
+
+def columns_of(options: Options, name: str, n_random: int = 3) -> list[int]:
+    """The five columns that are chosen without a transform, and some that are not."""
+    X, y = TABLES[name](options.random_state(0) % 2**31)[:2]
+    model: Any = DualNetRegressor if name in NUMBERS else DualNetClassifier
+    chosen = model(N_CHOSEN, random_state=0).fit(X, y).support_
+    others = np.random.default_rng(options.entropy(0)).permutation(np.flatnonzero(~chosen))[:n_random]
+    return [*np.flatnonzero(chosen).tolist(), *others.tolist()]
+
+
+def single(options: Options) -> Section:
+    """How many of five chosen features a transform of one column exchanges: each of the five, and three others."""
+    columns = dict(zip(TABLES, in_processes(columns_of, options, [(name,) for name in TABLES]), strict=True))
+    jobs = [(name, column, how) for name in TABLES for column in columns[name] for how in ("cube", "log")]
+    found = dict(zip(jobs, in_processes(n_changed_by_one, options, jobs), strict=True))
+    body = []
+    for name in TABLES:
+        values = [value for job, value in found.items() if job[0] == name]
+        body.append([name, str(len(values)), *(str(values.count(k)) for k in range(3)), str(max(values))])
+    within = sum(value <= 1 for value in found.values())
+    return Section(
+        ["table", "transforms", "none exchanged", "one", "two", "most"],
+        body,
+        [Verdict(f"at most one in {within} of {len(found)}", "all", within == len(found))],
+    )
+
+
 def counts_table() -> tuple[Any, Any]:
     with np.load(Path(os.environ["MASKRANK_DATA_DIR"]) / "mcf7_200bp.npz") as data:
         return data["X"].astype(np.float64), data["y"]
@@ -128,7 +164,7 @@ def counts(options: Options) -> Section:
     )
 
 
-SECTIONS: sections.Sections = {"counts": (counts, 5), "monotone": (monotone, 1)}
+SECTIONS: sections.Sections = {"counts": (counts, 5), "monotone": (monotone, 1), "single": (single, 1)}
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
