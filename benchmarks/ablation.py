@@ -68,7 +68,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         recipes_without(lambda recipe: recipe.input_noise > 0),
         (*NARROW, "accuracy, RING+XOR, 30", "digits"),
     ),
-    "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), NARROW),
+    "piecewise-linear encoding": (recipes_without(lambda recipe: recipe.encoded), (*NARROW, "steps")),
 }
 
 Cell = tuple[str, str, int]  # row, problem, seed

@@ -142,6 +142,15 @@ def heavy_tails(config: TrainConfig, seed: int) -> float:
     return float(model.score(np.exp(4 * X_test), y_test))
 
 
+def steps(config: TrainConfig, seed: int) -> float:
+    """R² on fresh rows of a target that jumps at values of three columns, as trees do; 600 rows of 6 columns."""
+    rng = np.random.default_rng([SEED, seed, 5])
+    X = rng.standard_normal((600 + N_TEST, 6))
+    below, above = np.where(X[:, 2] > -0.3, 1.0, -2.0), np.where(X[:, 1] > 0.5, 2.0, -1.0)
+    y = np.where(X[:, 0] > 0, above, below) + 0.7 * rng.standard_normal(len(X))
+    return float(DualNetRegressor(4, preset=config, random_state=seed).fit(X[:600], y[:600]).score(X[600:], y[600:]))
+
+
 def agreement(config: TrainConfig, seed: int) -> float:
     """Rank correlation of the derivatives of all features in two fits of the same rows with other seeds."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -175,6 +184,7 @@ def development_table(name: str, size: int, config: TrainConfig, seed: int) -> f
 PROBLEMS: dict[str, Quality] = {
     **{name: partial(paper_problem, name) for name in PAPER_PROBLEMS},
     "heavy tails": heavy_tails,
+    "steps": steps,
     "RING+XOR+SUM, 8, s = 6": partial(needles, "RING+XOR+SUM", 8, 1),
     "RING+XOR+SUM, 30, s = 12": partial(needles, "RING+XOR+SUM", 30, 2),
     "RING+XOR+SUM, 300, s = 12": partial(needles, "RING+XOR+SUM", 300, 2),
