@@ -58,6 +58,7 @@ def test_rows_are_predicted_the_same_in_parts_and_in_threads(model: Any, monkeyp
     for rows in ([5], [80, 3, 44], slice(10, 40)):
         assert np.array_equal(fitted.predict(table.iloc[rows]), expected[rows])
     monkeypatch.setattr(limits, "DEPLOYED_ROWS", 7)
+    monkeypatch.setattr(limits, "DEPLOYED_BLOCK", 3)
     assert np.array_equal(fitted.predict(table), expected)
 
 
