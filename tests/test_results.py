@@ -91,6 +91,18 @@ def test_a_score_that_rounds_to_nothing_has_no_sign() -> None:
     ]
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_long_name_is_cut_off_and_no_rank_is(width: int) -> None:
+    screen = io.StringIO()
+    ranking = scored([0.5] * 12, [0.0])
+    names = ("x" * 200, *ranking.names[1:])
+    show_ranking(Console(file=screen, width=width), replace(ranking, names=names))
+    lines = screen.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == ["rank", *map(str, range(1, 13))]
+    assert lines[1].split()[1].endswith("…")
+    assert lines[1].split()[2] == "+0.5000"
+
+
 def test_bars_are_drawn_in_eighths_of_a_character() -> None:
     screen = io.StringIO()
     show_ranking(Console(file=screen, width=80), scored([1.0, 0.5, 0.03, -0.1], [0.0]))

@@ -15,6 +15,7 @@ from maskrank.terminal.text import short, visible, wrapped
 from maskrank.units import in_shown_unit, score_text
 
 _BAR, _SHORT_BAR = 20, 8  # characters; the short one leaves room for the stability columns
+_GAP, _LONGEST_NAME = 2, 40  # characters
 _MOST_ROWS = 40
 _MOST_NAMED = 10  # of a consensus
 _NARROW, _SHORT = 72, 12  # columns of a terminal that has no room for more than short words beside the numbers
@@ -40,23 +41,29 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 
 def show_ranking(console: Console, ranking: Ranking, stability: Stability | None = None) -> None:
     """The required features, and the selected ones, best first, with scores and bars, and their stability."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
-    table.add_column("score", justify="right", no_wrap=True)
-    for title in () if stability is None else ("chosen", "ranks"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, overflow="crop")
     chosen, scores = ranking.chosen, in_shown_unit(ranking, ranking.scores)
     required = ranking.order[: ranking.n_required]
     length = _BAR if stability is None else _SHORT_BAR
     largest = max(float(scores[[*required, *chosen]].max()), 1e-12)
     places = [("required", i) for i in required] + [(str(rank), i) for rank, i in enumerate(chosen[:_MOST_ROWS], 1)]
+    heads, rows = ["rank", "score"], []
+    if stability is not None:
+        heads += ["chosen", "ranks"]
     for rank, i in places:
-        text = score_text(ranking, i)
-        bar = _bar(length * max(0.0, float(scores[i])) / largest, fine=console.encoding.startswith("utf"))
         repeated = () if stability is None else (f"{stability.frequency[i]:.0%}", _interval(stability, i))
-        table.add_row(rank, Text(visible(ranking.names[i])), text, *repeated, Text(bar, style="blue"))
+        rows.append([rank, score_text(ranking, i), *repeated])
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = console.width - sum(widths) - length - _GAP * (len(widths) + 2)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    table.add_column("rank", justify="right", no_wrap=True)
+    # A long name is cut off, and not the numbers beside it.
+    table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=min(_LONGEST_NAME, max(_SHORT, room)))
+    for title in heads[1:]:
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, overflow="crop")
+    for (_, i), (rank, *numbers) in zip(places, rows, strict=True):
+        bar = _bar(length * max(0.0, float(scores[i])) / largest, fine=console.encoding.startswith("utf"))
+        table.add_row(rank, Text(visible(ranking.names[i])), *numbers, Text(bar, style="blue"))
     console.print(table)
     if len(chosen) > _MOST_ROWS:
         console.print(f"… and {len(chosen) - _MOST_ROWS} more: --csv or --json hold them all")
