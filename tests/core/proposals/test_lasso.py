@@ -88,3 +88,26 @@ def test_weak_effects_that_mislead_a_pursuit_lead_the_linear_order() -> None:
         return float(np.mean(shares))
 
     assert found(0) < 0.85 < 0.9 < found(100)
+
+
+def test_copies_do_not_change_the_order_of_the_others() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 40))
+    y = X[:, :4] @ np.array([1.0, 0.8, 0.6, 0.4]) + 0.3 * rng.standard_normal(200)
+    X[:, 20:24] = X[:, :4]
+    rows = Rows(torch.tensor(X).float(), torch.tensor(y).float().unsqueeze(1))
+    generator = torch.Generator().manual_seed(0)
+    found = screen(RegressionTask(), rows, wanted=16, size=8, config=ProposalConfig(), generator=generator)
+    assert list(dict.fromkeys(j % 20 for j in found.linear_order))[:4] == [0, 1, 2, 3]
+
+
+def test_a_category_of_very_many_levels_leaves_room_for_numbers() -> None:
+    g = torch.Generator().manual_seed(4)
+    level = torch.randint(120, (400,), generator=g)
+    x = torch.cat([torch.nn.functional.one_hot(level, 120).float(), torch.randn((400, 30), generator=g)], dim=1)
+    y = torch.randn(120, generator=g)[level] + x[:, 121] + x[:, 122]
+    blocks = Blocks.of_widths([120, *[1] * 30], [False] * 120 + [True] * 30)
+    rows = Rows(x, y.unsqueeze(1), blocks)
+    found = screen(RegressionTask(), rows, wanted=20, size=3, config=ProposalConfig(), generator=g).linear_order
+    assert {2, 3} <= set(found[:4])
+    assert len(found) > 3

@@ -113,7 +113,7 @@ class ScreeningConfig:
     max_reread_values: int = 1 << 26  # a time limit
     marginal_weight: float = 0.02  # not measured
     correlated_z: float = 10.0  # not measured
-    linear_ridge: float = 1e-9  # a mathematical zero
+    linear_ridge: float = 1e-6  # next to none; with less, copies of a column spoil the digits of all others
     lasso_factor: float = 0.95  # not measured; on or off: benchmarks/ablation.py, lasso_steps=0
     lasso_steps: int = 100  # a time limit
     lasso_iterations: int = 100  # a time limit

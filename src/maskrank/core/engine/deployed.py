@@ -154,6 +154,8 @@ class DeployedMLP(Deployed):
         return cls(weights, biases, spec["activation"], bins)
 
     def outputs(self, x: Array) -> Array:
+        if x.shape[1] != self._n_columns:
+            raise ValueError(f"there are {x.shape[1]} columns; the nets take {self._n_columns}")
         n_rows = min(len(x), limits.DEPLOYED_BLOCK)
         inputs = np.ones((n_rows, max(1 + self._n_columns, len(self._first_encoded))))  # the first column is for biases
         one, other = np.empty((2, n_rows, max(self._widths)))

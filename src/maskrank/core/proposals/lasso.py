@@ -28,15 +28,15 @@ def first_of_lasso_path(
     Parameters
     ----------
     columns : Tensor (k, n)
-        Of length 1 or, for a feature of several, orthonormal; rows of 0 do no harm.
+        Of length 1 or, for a feature of several, orthonormal; shorter where something was projected out of them.
     target : Tensor (n, outputs)
     blocks : Blocks
         The columns of each feature.
     """
     feature = blocks.feature_of.to(columns.device)
     n_features, room = len(blocks), config.max_basis_share * columns.shape[1]
-    rank = sum_by_owner((columns.square().sum(dim=1) > 0.5).to(target.dtype), feature, n_features)  # (features,)
-    scale = rank.clamp(min=1).sqrt()
+    rank = blocks.widths.to(target)  # (features,)
+    scale = rank.sqrt()
     overlap = columns @ target  # (k, outputs)
     weights = torch.zeros_like(overlap)
     correlation = _lengths(overlap, feature, n_features) / scale

@@ -260,6 +260,8 @@ def _linear_elimination_order(
         regression.columns, regression.target, wanted, blocks=regression.blocks, config=screening
     )
     best = ranked[entered[regression.elimination_order(entered, config)][:size]]
+    n_columns = batch.blocks.widths.to(best.device)[best].cumsum(0)
+    best = best[n_columns <= screening.max_basis_share * len(batch) / 2]  # so that there is room for others
     taken: dict[FeatureGroup, float] = {(j,): 0.0 for j in best.tolist()}
     if len(best):
         residual.project_out(standardised(values_of(batch, best), screening.clip).t())
@@ -277,24 +279,26 @@ class _Regression:
     Attributes
     ----------
     columns : Tensor (columns, n)
-        Of a feature of several an orthonormal basis, with rows of 0 where that has fewer.
+        Of a feature of several an orthonormal basis.
     target : Tensor (n, outputs)
     blocks : Blocks
-    screening : ScreeningConfig
+    ridge : float
+        Of the elimination.
     """
 
     columns: Tensor
     target: Tensor
     blocks: Blocks
-    screening: ScreeningConfig
+    ridge: float
 
     @classmethod
     def of(cls, batch: Batch, features: Tensor, residual: Residual, config: ScreeningConfig) -> _Regression:
         """On these features (k,), of what required ones have left of the target."""
-        target, given = residual.target, residual.given
+        target, given, ridge = residual.target, residual.given, config.linear_ridge
         columns, blocks = standardised(values_of(batch, features), config.clip), batch.blocks.only(features)
-        if not blocks.is_single:
-            columns = orthonormal_blocks(columns, blocks, config.max_block_rank)
+        if not blocks.is_single:  # columns of two features may depend on each other
+            columns, blocks = without_empty_rows(orthonormal_blocks(columns, blocks, config.max_block_rank), blocks)
+            ridge = config.ridge
         if batch.weights is not None:  # the target is w times a residual
             roots = batch.weights.to(target).sqrt()
             columns, target = weighted_rows(columns, batch.weights), target / roots.unsqueeze(1)
@@ -302,15 +306,11 @@ class _Regression:
                 given = orthonormal_basis(weighted_rows(given.t(), batch.weights).t(), min_size=1e-2)
         if given is not None:
             columns = columns - (columns @ given) @ given.t()
-        return cls(columns, target, blocks, config)
+        return cls(columns, target, blocks, ridge)
 
     def elimination_order(self, features: Tensor, config: ProposalConfig) -> Tensor:
         """Places of these features, those that were eliminated last in front: (k,)."""
         if not len(features):
             return features
-        columns, blocks, ridge = self.columns, self.blocks.only(features), self.screening.linear_ridge
-        columns = columns[self.blocks.columns_of(features)]
-        if not blocks.is_single:  # columns of two features may depend on each other
-            columns, blocks = without_empty_rows(columns, blocks)
-            ridge = self.screening.ridge
-        return eliminate_by_ridge(columns, self.target, 0, blocks=blocks, ridge=ridge, config=config.elimination)
+        columns, blocks = self.columns[self.blocks.columns_of(features)], self.blocks.only(features)
+        return eliminate_by_ridge(columns, self.target, 0, blocks=blocks, ridge=self.ridge, config=config.elimination)
